@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/session/run_in_progress.h"
+#include "run/session/session.h"
 #include "transport/host_agents.h"
 #include "transport/local_transport.h"
 

@@ -1,10 +1,13 @@
 #include "top/top.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,17 +15,227 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <errno.h>
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
 
+#include "base/system/unique_fd.h"
+#include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
+#include "muster/result.h"
 #include "run/control/control_protocol.h"
 #include "run/control/journal_feed.h"
 #include "run/directory/run_directory.h"
-#include "top/log_pager.h"
+#include "run/logs/log_follower.h"
 #include "top/screen.h"
-#include "top/terminal.h"
 #include "top/top_snapshots.h"
+#include "top/view.h"
 
 namespace muster {
+namespace {
+
+// The user's terminal in full-screen mode: single keys, alternate screen, size; restored on every
+// exit.
+//
+// Uses termios(3) and some xterm sequences; independent of what is shown.
+class Terminal {
+ public:
+  // Opens the controlling terminal. Kind "terminal", blame kMachine, if there is none. From now on keys are read one by
+  // one, without echo; Ctrl-C and Ctrl-Z stay signals.
+  static Result<std::unique_ptr<Terminal>> Open();
+  // Restores the terminal.
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  // Restores the terminal, and enters full-screen mode again. Neither blocks, suspended or not; both are
+  // idempotent.
+  void Leave();
+  void Enter();
+
+  TopSize Size() const;
+  // The descriptor to wait for, for reading and writing. It shares its flags with nobody.
+  int fd() const { return tty_.get(); }
+  // Writes the bytes without blocking; what the terminal does not accept waits for Flush().
+  void Show(std::string_view bytes);
+  void Flush();
+  // Whether everything was written.
+  bool taken() const { return waiting_.empty(); }
+  // The typed bytes; an error once the terminal is gone.
+  Result<std::string> Read() const;
+
+ private:
+  Terminal(UniqueFd tty, const termios& found) : tty_(std::move(tty)), found_(found) {}
+
+  UniqueFd tty_;
+  termios found_;
+  std::string waiting_;
+  bool entered_ = false;
+};
+
+// The alternate screen (xterm's private mode 1049), no cursor, no wrapping at the last column.
+constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
+constexpr std::string_view kLeave = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+Result<std::unique_ptr<Terminal>> Terminal::Open() {
+  // A separate open file description, so that O_NONBLOCK affects nobody else.
+  UniqueFd tty(::open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  termios found{};
+  if (!tty || ::tcgetattr(tty.get(), &found) != 0) {
+    return Fail(SystemError("terminal", "there is no terminal to show it on", errno));
+  }
+  std::unique_ptr<Terminal> terminal(new Terminal(std::move(tty), found));
+  terminal->Enter();
+  return terminal;
+}
+
+Terminal::~Terminal() { Leave(); }
+
+void Terminal::Enter() {
+  if (std::exchange(entered_, true)) return;
+  termios keys = found_;
+  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | IEXTEN);
+  keys.c_iflag &= ~static_cast<tcflag_t>(ICRNL | INLCR);
+  keys.c_cc[VMIN] = 1;
+  keys.c_cc[VTIME] = 0;
+  ::tcsetattr(tty_.get(), TCSANOW, &keys);
+  Show(kEnter);
+}
+
+void Terminal::Leave() {
+  if (!std::exchange(entered_, false)) return;
+  // Waiting output is obsolete.
+  waiting_.clear();
+  Show(kLeave);
+  waiting_.clear();
+  ::tcsetattr(tty_.get(), TCSANOW, &found_);
+}
+
+TopSize Terminal::Size() const {
+  winsize size{};
+  if (::ioctl(tty_.get(), TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return {};
+  return {size.ws_row, size.ws_col};
+}
+
+void Terminal::Show(std::string_view bytes) {
+  waiting_ += bytes;
+  Flush();
+}
+
+void Terminal::Flush() {
+  while (!waiting_.empty()) {
+    const ssize_t wrote = ::write(tty_.get(), waiting_.data(), waiting_.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0 && errno != EAGAIN) waiting_.clear();  // the terminal is gone: Read() will report that
+    if (wrote <= 0) return;
+    waiting_.erase(0, static_cast<std::size_t>(wrote));
+  }
+}
+
+Result<std::string> Terminal::Read() const {
+  std::array<char, 1024> bytes;
+  const ssize_t got = ::read(tty_.get(), bytes.data(), bytes.size());
+  if (got > 0) return std::string(bytes.data(), static_cast<std::size_t>(got));
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return std::string();
+  return Fail(SystemError("terminal", "the terminal was closed", got < 0 ? errno : EIO));
+}
+
+constexpr std::size_t kPiece = LineCutter::kMaxPiece;
+constexpr std::size_t kBlock = 256U << 10;
+
+// The length of the first line or piece of a line, its newline included. Depends on the start only, so that moving up
+// and down meets the same boundaries.
+std::size_t PieceLength(std::string_view bytes) {
+  const std::size_t end = bytes.substr(0, kPiece + 1).find('\n');
+  if (end != std::string_view::npos) return end + 1;
+  return bytes.size() <= kPiece ? bytes.size() : Utf8Prefix(bytes, kPiece).size();
+}
+
+std::string Shown(std::string_view piece) {
+  if (piece.ends_with('\n')) piece.remove_suffix(1);
+  if (piece.ends_with('\r')) piece.remove_suffix(1);
+  // Of a progress bar, the last state.
+  if (const std::size_t bar = piece.rfind('\r'); bar != std::string_view::npos) piece.remove_prefix(bar + 1);
+  return Printable(piece);
+}
+
+}  // namespace
+
+LogPager::LogPager(const std::string& path) : log_(LogBytes::Open(AT_FDCWD, path)) {}
+
+LogExtent LogPager::Extent() const { return log_ ? log_->Look() : LogExtent{}; }
+
+std::string LogPager::Read(std::uint64_t& offset, std::size_t most) const {
+  std::string bytes(most, '\0');
+  bytes.resize(log_ ? log_->Read(offset, bytes.data(), most) : 0);
+  return bytes;
+}
+
+std::uint64_t LogPager::Back(std::uint64_t offset, std::size_t lines) const {
+  std::uint64_t begin = 0;
+  const std::string bytes = log_ ? log_->ReadBefore(offset, kBlock, begin) : std::string();
+  std::size_t at = 0;
+  // The block may begin within a line: the first certain boundary is after its newline.
+  if (begin > 0) {
+    const std::size_t newline = bytes.find('\n');
+    at = newline == std::string::npos || newline + 1 >= bytes.size() ? 0 : newline + 1;
+  }
+  std::vector<std::size_t> begins;
+  while (at < bytes.size()) {
+    begins.push_back(at);
+    at += PieceLength(std::string_view(bytes).substr(at));
+  }
+  if (begins.empty()) return offset;
+  return begin + begins[begins.size() - std::min(lines, begins.size())];
+}
+
+std::uint64_t LogPager::Forward(std::uint64_t offset, std::size_t lines, std::vector<std::string>* into) const {
+  std::string bytes;
+  std::size_t at = 0;
+  for (std::size_t line = 0; line < lines; ++line) {
+    if (bytes.size() - at <= kPiece) {
+      offset += at;
+      bytes = Read(offset, kBlock);
+      at = 0;
+      if (bytes.empty()) break;
+    }
+    const std::size_t length = PieceLength(std::string_view(bytes).substr(at));
+    if (into != nullptr) into->push_back(Shown(std::string_view(bytes).substr(at, length)));
+    at += length;
+  }
+  return offset + at;
+}
+
+void LogPager::Move(std::int64_t lines, std::size_t rows) {
+  if (lines == 0) return;
+  const LogExtent extent = Extent();
+  const std::uint64_t last = Back(extent.end, rows);
+  if (follows_) offset_ = last;
+  if (lines <= -kWholeWay) {
+    offset_ = extent.begin;
+  } else if (lines >= kWholeWay) {
+    offset_ = last;
+  } else if (lines < 0) {
+    offset_ = Back(offset_, static_cast<std::size_t>(-lines));
+  } else {
+    offset_ = Forward(offset_, static_cast<std::size_t>(lines), nullptr);
+  }
+  follows_ = lines > 0 && offset_ >= last;
+}
+
+LogPage LogPager::Page(std::size_t rows) {
+  const auto [begin, size] = Extent();
+  if (follows_ || offset_ > size) offset_ = Back(size, rows);
+  offset_ = std::max(offset_, begin);  // the beginning may have been dropped
+  LogPage page;
+  const std::uint64_t end = Forward(offset_, rows, &page.lines);
+  page.where = end >= size ? "its end" : fmt::format("{}%", 100 * (end - begin) / (size - begin));
+  return page;
+}
+
 namespace {
 
 using Descriptor = boost::asio::posix::stream_descriptor;

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "serve/http/http_request.h"
-#include "serve/http/request_guard.h"
+#include "serve/http/http_server.h"
 #include "serve/site/site_path.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

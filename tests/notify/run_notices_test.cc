@@ -1,4 +1,6 @@
 // Tests which notices follow from the journal of a run, and their JSON.
+#include "run/session/run_notices.h"
+
 #include <string>
 #include <vector>
 
@@ -10,7 +12,6 @@
 #include "muster/notification.h"
 #include "run/notify/notifier.h"
 #include "run/sample_plan.h"
-#include "run/session/run_notice_maker.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,6 @@
 // Tests which notices follow from what happens in a sweep.
+#include "sweep/head/sweep_notices.h"
+
 #include <string>
 #include <vector>
 
@@ -6,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "space/space.h"
-#include "sweep/head/sweep_notice_maker.h"
 
 namespace muster {
 namespace {

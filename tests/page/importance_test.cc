@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "page/compute/distinction.h"
-
 namespace muster {
 namespace {
 

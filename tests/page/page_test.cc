@@ -6,11 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "page/collect/curves.h"
 #include "page/collect/make_page.h"
-#include "page/collect/space_axes.h"
-#include "page/collect/sweep_analysis.h"
-#include "page/write/base64.h"
+#include "page/collect/page_content.h"
+#include "page/collect/sweep_page.h"
 #include "page/write/page_data.h"
 #include "page/write/page_html.h"
 #include "page/written_sweep.h"

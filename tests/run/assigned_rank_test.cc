@@ -1,7 +1,7 @@
 // Tests reading ranks assigned by a framework from the logs of its processes.
-#include "run/report/assigned_rank.h"
-
 #include <gtest/gtest.h>
+
+#include "run/report/context_report.h"
 
 namespace muster {
 namespace {

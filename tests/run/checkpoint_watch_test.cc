@@ -1,12 +1,11 @@
 // Tests that a checkpoint is reported when it becomes complete, at any depth below its folder.
-#include "run/session/checkpoint_watch.h"
-
 #include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "run/scratch_folder.h"
+#include "run/session/run_checkpoints.h"
 
 namespace muster {
 namespace {

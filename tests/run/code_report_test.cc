@@ -1,6 +1,6 @@
-#include "run/report/code_report.h"
-
 #include <gtest/gtest.h>
+
+#include "run/report/report.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Tests grouping of dumps over processes, and their text.
-#include "run/report/dump_fold.h"
-
 #include <string>
 #include <vector>
 

@@ -1,9 +1,8 @@
 // Tests the mapping of the plan's hosts to machines.
-#include "run/supervise/host_slots.h"
-
 #include <gtest/gtest.h>
 
 #include "run/sample_plan.h"
+#include "run/supervise/host_replacement.h"
 
 namespace muster {
 namespace {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
-#include "run/report/job_report.h"
+#include "run/report/report.h"
 #include "support/temp_dir.h"
 
 namespace muster {

@@ -1,9 +1,7 @@
 // Tests timers that are suspended while a process has the user's terminal.
-#include "run/supervise/pausable_timers.h"
-
 #include <gtest/gtest.h>
 
-#include "run/supervise/action.h"
+#include "run/supervise/orders.h"
 
 namespace muster {
 namespace {

@@ -1,11 +1,10 @@
 // Tests restarts in progress: when processes may be started again, and how wider restarts replace narrower ones.
-#include "run/supervise/restart_rounds.h"
-
 #include <gtest/gtest.h>
 
 #include "run/sample_plan.h"
 #include "run/supervise/orders.h"
 #include "run/supervise/process_states.h"
+#include "run/supervise/restarts.h"
 #include "run/supervisor_actions.h"
 
 namespace muster {

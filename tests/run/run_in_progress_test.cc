@@ -1,6 +1,4 @@
 // Tests concurrent runs on one loop, with one standing agent and the real programs.
-#include "run/session/run_in_progress.h"
-
 #include <csignal>
 #include <filesystem>
 #include <functional>
@@ -17,6 +15,7 @@
 #include "run/report/report.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
+#include "run/session/session.h"
 #include "support/agent_session.h"
 #include "support/processes.h"
 #include "transport/host_agents.h"

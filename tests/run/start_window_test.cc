@@ -1,6 +1,6 @@
-#include "run/supervise/start_window.h"
-
 #include <gtest/gtest.h>
+
+#include "run/session/process_orders.h"
 
 namespace muster {
 namespace {

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "run/sample_plan.h"
-#include "run/supervise/restart_budget.h"
-#include "run/supervise/silence_watch.h"
-#include "run/supervise/start_order.h"
-#include "run/supervise/timer_queue.h"
+#include "run/supervise/job_limits.h"
+#include "run/supervise/orders.h"
+#include "run/supervise/process_states.h"
+#include "run/supervise/restarts.h"
 #include "run/supervisor_actions.h"
 
 namespace muster {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "serve/live/path_watch.h"
+#include "serve/live/event_hub.h"
 #include "support/temp_dir.h"
 #include "sweep/record/sweep_journal.h"
 

@@ -10,8 +10,8 @@
 
 #include "plan/sample_plan.h"
 #include "plan/text/plan_json.h"
-#include "serve/http/event_stream.h"
-#include "serve/live/path_watch.h"
+#include "serve/http/http_server.h"
+#include "serve/live/event_hub.h"
 #include "support/temp_dir.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/trial/metrics_watch.h"

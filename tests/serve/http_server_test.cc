@@ -14,9 +14,6 @@
 #include <sys/socket.h>
 
 #include "base/system/unique_fd.h"
-#include "serve/http/event_stream.h"
-#include "serve/http/http_answer.h"
-#include "serve/http/http_request.h"
 #include "support/dialing.h"
 
 namespace muster {

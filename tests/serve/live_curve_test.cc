@@ -1,10 +1,10 @@
 // Tests the points of curves that pages get while a process reports.
-#include "serve/live/live_curve.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "serve/live/event_hub.h"
 
 namespace muster {
 namespace {

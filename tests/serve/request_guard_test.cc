@@ -1,9 +1,7 @@
 // Tests which requests the server answers, by their heads alone.
-#include "serve/http/request_guard.h"
-
 #include <gtest/gtest.h>
 
-#include "serve/http/http_request.h"
+#include "serve/http/http_server.h"
 
 namespace muster {
 namespace {

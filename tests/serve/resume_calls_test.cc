@@ -1,7 +1,7 @@
 // Tests what of the output of muster a browser is shown.
-#include "serve/site/resume_calls.h"
-
 #include <gtest/gtest.h>
+
+#include "serve/site/served_site.h"
 
 namespace muster {
 namespace {

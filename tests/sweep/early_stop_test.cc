@@ -1,9 +1,7 @@
-#include "sweep/record/early_stop.h"
-
 #include <gtest/gtest.h>
 
-#include "sweep/scheduler/asha.h"
-#include "sweep/scheduler/median_rule.h"
+#include "sweep/record/sweep_events.h"
+#include "sweep/scheduler/stop_rules.h"
 
 namespace muster::testing {
 namespace {

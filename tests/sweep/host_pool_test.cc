@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "muster/plan.h"
-#include "sweep/scheduler/trial_queue.h"
+#include "sweep/scheduler/trial_planning.h"
 
 namespace muster {
 namespace {

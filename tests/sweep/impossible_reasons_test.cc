@@ -1,6 +1,6 @@
-#include "sweep/record/impossible_reasons.h"
-
 #include <gtest/gtest.h>
+
+#include "sweep/record/sweep_status.h"
 
 namespace muster {
 namespace {

@@ -1,9 +1,7 @@
 // Tests which trials are retried, and which hosts are quarantined.
-#include "sweep/scheduler/retry_rule.h"
-
 #include <gtest/gtest.h>
 
-#include "sweep/scheduler/host_record.h"
+#include "sweep/scheduler/trial_hosts.h"
 
 namespace muster {
 namespace {

@@ -1,7 +1,7 @@
 // Tests whether a name means a run or a sweep: no processes, no files.
-#include "sweep/index/run_or_sweep_choice.h"
-
 #include <gtest/gtest.h>
+
+#include "sweep/index/sweep_view.h"
 
 namespace muster {
 namespace {

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sweep/record/trial_ends.h"
-#include "sweep/record/trial_set.h"
 #include "sweep/scheduled_sweep.h"
 
 namespace muster {

@@ -1,9 +1,8 @@
 // Tests changes of the limits of a running sweep: slots, and further trials, without processes, journal and clock.
-#include "sweep/scheduler/sweep_steering.h"
-
 #include <gtest/gtest.h>
 
 #include "sweep/scheduled_sweep.h"
+#include "sweep/scheduler/trial_scheduler.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Tests the allocations of single trials with an engine that is a part of the test.
-#include "sweep/head/trial_allocations.h"
-
 #include <fstream>
 #include <map>
 #include <string>
@@ -12,6 +10,7 @@
 #include "base/system/unique_fd.h"
 #include "support/run_folder.h"
 #include "support/temp_dir.h"
+#include "sweep/head/sweep_hosts.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,4 @@
 // Tests the curves of running trials, read as their files grow.
-#include "sweep/watch/trial_curves.h"
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +8,7 @@
 #include "plan/sample_plan.h"
 #include "plan/text/plan_json.h"
 #include "support/temp_dir.h"
+#include "sweep/watch/sweep_snapshot.h"
 
 namespace muster::testing {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sweep/scheduled_sweep.h"
-#include "sweep/scheduler/retry_rule.h"
+#include "sweep/scheduler/trial_hosts.h"
 
 namespace muster {
 namespace {

@@ -1,13 +1,11 @@
 // Tests reading a process's usage from /proc.
-#include "top/load.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "base/system/own_process.h"
-#include "top/load_meter.h"
+#include "top/top_snapshots.h"
 
 namespace muster {
 namespace {

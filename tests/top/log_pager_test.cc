@@ -1,6 +1,4 @@
 // Tests scrolling in a log of any size.
-#include "top/log_pager.h"
-
 #include <fstream>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "support/temp_dir.h"
+#include "top/top.h"
 
 namespace muster {
 namespace {

@@ -34,7 +34,7 @@
 #include "run/directory/run_tags.h"
 #include "run/directory/runtime_directory.h"
 #include "run/journal/run_summary.h"
-#include "run/report/report_files.h"
+#include "run/report/report.h"
 #include "run/session/run_request.h"
 #include "run/start/start_specs.h"
 #include "wire/files/run_layout.h"

@@ -18,9 +18,9 @@
 #include "cli/lookup/run_facts.h"
 #include "code/tar_archive.h"
 #include "run/directory/run_directory.h"
-#include "sweep/index/trial_choice.h"
+#include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
-#include "sweep/watch/trial_socket.h"
+#include "sweep/watch/watch_sweep.h"
 
 namespace muster {
 

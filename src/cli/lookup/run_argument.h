@@ -8,7 +8,7 @@
 
 #include "muster/result.h"
 #include "run/directory/run_directory.h"
-#include "sweep/index/run_or_sweep_choice.h"
+#include "sweep/index/sweep_view.h"
 
 namespace muster {
 

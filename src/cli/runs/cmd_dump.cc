@@ -22,8 +22,8 @@
 #include "run/directory/private_files.h"
 #include "run/directory/rank_set.h"
 #include "run/directory/run_directory.h"
-#include "run/report/dump_json.h"
 #include "run/report/dump_report.h"
+#include "run/report/report_json.h"
 #include "sweep/watch/sweep_snapshot.h"
 
 namespace muster {

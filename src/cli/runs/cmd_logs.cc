@@ -36,9 +36,8 @@
 #include "run/logs/log_choice.h"
 #include "run/logs/log_follower.h"
 #include "run/report/report.h"
-#include "sweep/watch/sweep_feed.h"
 #include "sweep/watch/sweep_snapshot.h"
-#include "sweep/watch/trial_socket.h"
+#include "sweep/watch/watch_sweep.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {

@@ -34,7 +34,6 @@
 #include "settings/values/value_json.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/watch/sweep_snapshot.h"
-#include "sweep/watch/trial_curves.h"
 #include "top/screen.h"
 #include "top/top.h"
 #include "top/top_snapshots.h"

@@ -41,8 +41,7 @@
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
 #include "settings/values/value_json.h"
-#include "sweep/index/run_or_sweep_choice.h"
-#include "sweep/index/trial_choice.h"
+#include "sweep/index/sweep_view.h"
 #include "sweep/trial/trial_history.h"
 #include "wire/files/run_layout.h"
 

@@ -29,7 +29,6 @@
 #include "run/directory/runtime_directory.h"
 #include "run/journal/run_summary.h"
 #include "run/loop/output.h"
-#include "serve/http/http_answer.h"
 #include "serve/http/http_server.h"
 #include "serve/site/served_site.h"
 #include "sweep/record/sweep_directory.h"

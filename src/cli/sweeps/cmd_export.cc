@@ -41,7 +41,6 @@
 #include "run/metrics/metric_history.h"
 #include "settings/values/value_json.h"
 #include "sweep/index/database.h"
-#include "sweep/index/statement.h"
 #include "sweep/trial/trial_history.h"
 #include "tensorboard/event_file.h"
 

@@ -25,8 +25,8 @@
 #include "cli/sweeps/sweep_options.h"
 #include "settings/values/value_json.h"
 #include "space/space.h"
-#include "sweep/record/early_stop.h"
-#include "sweep/scheduler/asha.h"
+#include "sweep/record/sweep_events.h"
+#include "sweep/scheduler/stop_rules.h"
 
 namespace muster {
 namespace {

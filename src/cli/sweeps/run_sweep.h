@@ -16,7 +16,7 @@
 #include "muster/plan.h"
 #include "run/directory/run_directory.h"
 #include "sweep/record/sweep_progress.h"
-#include "sweep/scheduler/sweep_steering.h"
+#include "sweep/scheduler/trial_scheduler.h"
 
 namespace muster {
 

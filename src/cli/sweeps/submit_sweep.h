@@ -18,7 +18,7 @@
 #include "engine/engine_settings.h"
 #include "muster/result.h"
 #include "run/directory/run_directory.h"
-#include "sweep/head/trial_place.h"
+#include "sweep/head/live_trial.h"
 #include "sweep/record/sweep_directory.h"
 
 namespace muster {

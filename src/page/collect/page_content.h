@@ -1,5 +1,4 @@
-// What a page shows, as plain data: columns and curves of its rows, and small facts. The rows of a page are the trials
-// of sweeps, the runs that are compared, or the processes of one run.
+// What a page shows, as plain data: columns, curves and tags of its rows, and small facts.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +10,12 @@
 
 #include "muster/value.h"
 #include "page/compute/down_sample.h"
+#include "run/metrics/metric_history.h"
 
 namespace muster {
+
+// What a page shows, as plain data: columns and curves of its rows, and small facts. The rows of a page are the trials
+// of sweeps, the runs that are compared, or the processes of one run.
 
 struct PageColumn {
   std::string name;                                      // unique
@@ -68,5 +71,48 @@ Value CountValue(std::uint64_t count);
 std::string PlainText(const Value& value);
 // A value for a column: numbers, booleans and texts as they are, everything else as PlainText.
 Value CellValue(const Value& value);
+
+// Reads the curves of a page's rows from the metrics of their run directories, thinned out.
+
+inline constexpr std::size_t kMostPagePoints = 170'000;  // of all curves: about 1.8 MB in the page
+inline constexpr std::size_t kMostCurvePoints = 2'000;
+inline constexpr std::size_t kLeastCurvePoints = 24;
+inline constexpr std::size_t kMostPageMetrics = 24;
+
+// Points of each curve, for that many rows.
+std::size_t CurvePoints(std::uint64_t rows);
+
+class CurveReader {
+ public:
+  // `points` of each curve; `resource`: the preferred metric for x, may be empty; `objective`: the first metric, may be
+  // empty.
+  CurveReader(PageContent& page, std::size_t points, std::string resource, const std::string& objective);
+
+  // Those of the processes that count in reports, as the curves of that row. If several have a metric, the first one
+  // counts.
+  void AddRoles(std::size_t row, std::vector<ProcessHistory> histories);
+  void Add(std::size_t row, const ProcessHistory& process);
+
+ private:
+  std::uint32_t MetricOf(const std::string& name);
+
+  PageContent* page_;
+  std::size_t points_;
+  std::string resource_;
+};
+
+// Makes the curves of the page small enough as a whole: the first metric keeps up to half of all points; metrics with
+// the fewest curves are dropped if there are too many.
+void LimitCurves(PageContent& page);
+
+// The metric that counts the progress of trials, according to the description of a sweep; empty if it has none.
+std::string ResourceOf(const Value& description);
+
+// The tags of a run as columns of a page: all of them as one text, and one column for each name.
+
+inline constexpr std::size_t kMostTagColumns = 64;
+
+// Sets those of the last row. Names beyond the most columns are only in the text.
+void PutTags(const std::string& run_dir, PageContent& page);
 
 }  // namespace muster

@@ -1,26 +1,409 @@
 #include "page/collect/run_page.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
+#include "base/values/overloaded.h"
+#include "base/values/quoting.h"
 #include "muster/plan.h"
-#include "page/collect/curves.h"
-#include "page/collect/run_lanes.h"
-#include "page/collect/run_plan.h"
-#include "page/collect/run_usage.h"
+#include "muster/value.h"
+#include "page/collect/page_content.h"
+#include "page/compute/down_sample.h"
+#include "plan/text/folded_texts.h"
+#include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
+#include "run/directory/run_files.h"
+#include "run/directory/usage_history.h"
 #include "run/journal/journal.h"
 #include "run/metrics/log_patterns.h"
+#include "run/report/failure_analysis.h"
 #include "run/report/report.h"
-#include "sweep/index/trial_choice.h"
+#include "settings/values/value_json.h"
+#include "sweep/index/sweep_view.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
+
+// The processes of a run over time, from its journal: spans of their attempts, and what happened to them and to the
+// run.
+
+struct RunLanes {
+  Value::List lanes;   // one map for each process of the plan
+  Value::List phases;  // of the run
+  Value::List marks;   // of the run as a whole
+  double seconds = 0;  // from the beginning until the last record
+};
+
+struct Span {
+  double from = 0;
+  std::optional<double> to;
+  std::uint32_t attempt = 0;
+  std::string state;
+  std::string text;
+};
+
+struct Silence {
+  std::uint64_t bytes = 0;
+  double since = 0;  // when this size was seen first
+};
+
+struct Lane {
+  std::vector<Span> spans;
+  Value::List marks;
+  Value::List silences;
+  std::optional<Silence> output;
+  bool stopped = false;  // muster has sent a signal to the current attempt
+};
+
+class LaneWalk {
+ public:
+  LaneWalk(const Plan& plan, const CheckedJournal& journal)
+      : plan_(plan), clocks_(ClocksOf(plan, journal)), hosts_(plan, journal), lanes_(plan.processes.size()) {
+    for (const JournalRecord& record : journal.records()) {
+      if (!began_) began_ = record.at;
+      last_ = Seconds(record.at);
+      Take(record);
+    }
+    if (!phases_.empty()) phases_.back().second.second = last_;
+  }
+
+  RunLanes Make(const Report& report) {
+    RunLanes result;
+    result.seconds = last_;
+    for (ProcessId id = 0; id < lanes_.size(); ++id) result.lanes.push_back(LaneValue(id, report.processes[id]));
+    for (const auto& [name, span] : phases_) {
+      result.phases.emplace_back(
+          Value::Map{{"name", Value(name)}, {"from", Value(span.first)}, {"to", Value(span.second)}});
+    }
+    result.marks = std::move(marks_);
+    return result;
+  }
+
+ private:
+  double Seconds(MonotonicNs at) const { return SecondsBetween(*began_, at); }
+  // On the head's clock, or when the head received it.
+  double When(ProcessId process, std::uint32_t attempt, MonotonicNs at, const JournalRecord& record) const {
+    return Seconds(OnHead({hosts_.Of(process, attempt), at, 0}, clocks_).value_or(record.at));
+  }
+
+  static Value Mark(const char* kind, double at, const std::string& text = {}) {
+    return Value(Value::Map{{"kind", Value(kind)}, {"at", Value(at)}, {"text", TextValue(text)}});
+  }
+
+  Span* Open(ProcessId process) {
+    std::vector<Span>& spans = lanes_[process].spans;
+    return spans.empty() || spans.back().to ? nullptr : &spans.back();
+  }
+  void Close(ProcessId process, double at) {
+    if (Span* span = Open(process)) span->to = std::max(at, span->from);
+  }
+  void Begin(ProcessId process, std::uint32_t attempt, double at, const char* state) {
+    Close(process, at);
+    lanes_[process].spans.push_back({.from = at, .to = {}, .attempt = attempt, .state = state, .text = {}});
+  }
+
+  bool HasReadiness(ProcessId process) const {
+    const Readiness::Kind kind = plan_.roles[plan_.processes[process].role].ready.kind;
+    return kind != Readiness::Kind::kStarted && kind != Readiness::Kind::kDone;
+  }
+
+  void Exited(const ProcessExited& e, const JournalRecord& record) {
+    const double at = When(e.process, e.attempt, e.at, record);
+    EndSilence(e.process, at);
+    if (Span* span = Open(e.process)) {
+      Lane& lane = lanes_[e.process];
+      span->state = e.signalled ? lane.stopped ? "stopped" : "failed" : e.code == 0 ? "ok" : "failed";
+      if (lane.stopped && e.code != 0) span->state = "stopped";
+      span->text = e.signalled ? "ended by " + SignalName(e.code) : fmt::format("exited with code {}", e.code);
+    }
+    Close(e.process, at);
+  }
+
+  // A process whose log has not grown between two looks at it was silent in between.
+  void Output(const OutputSeen& e, double at) {
+    for (std::size_t i = 0; i < std::min(e.processes.size(), e.bytes.size()); ++i) {
+      Lane& lane = lanes_[e.processes[i]];
+      if (lane.output && lane.output->bytes == e.bytes[i]) continue;
+      EndSilence(e.processes[i], at);
+      lane.output = Silence{e.bytes[i], at};
+    }
+  }
+  void EndSilence(ProcessId process, double at) {
+    constexpr double kWorthShowing = 1;
+    Lane& lane = lanes_[process];
+    if (lane.output && at - lane.output->since > kWorthShowing) {
+      lane.silences.emplace_back(Value::Map{{"from", Value(lane.output->since)}, {"to", Value(at)}});
+    }
+    lane.output.reset();
+  }
+
+  void Take(const JournalRecord& record) {
+    const double at = Seconds(record.at);
+    std::visit(Overloaded{
+                   [&](const StartOrdered& e) {
+                     lanes_[e.process].stopped = false;
+                     Begin(e.process, e.attempt, at, "starting");
+                   },
+                   [&](const ProcessStarted& e) {
+                     const double started = When(e.process, e.attempt, e.at, record);
+                     Begin(e.process, e.attempt, started, HasReadiness(e.process) ? "starting" : "running");
+                   },
+                   [&](const ProcessReady& e) {
+                     Begin(e.process, e.attempt, When(e.process, e.attempt, e.at, record), "running");
+                   },
+                   [&](const SpawnFailed& e) {
+                     if (Span* span = Open(e.process)) {
+                       span->state = "failed";
+                       span->text = fmt::format("could not be started: {} {}", e.stage, e.detail);
+                     }
+                     Close(e.process, at);
+                   },
+                   [&](const ProcessExited& e) { Exited(e, record); },
+                   [&](const SignalSent& e) {
+                     Lane& lane = lanes_[e.process];
+                     lane.stopped = true;
+                     lane.marks.push_back(
+                         Mark("signal", When(e.process, e.attempt, e.at, record), "was sent " + SignalName(e.signal)));
+                   },
+                   [&](const FirstFailure& e) { lanes_[e.process].marks.push_back(Mark("origin", at)); },
+                   [&](const RestartPlanned& e) { lanes_[e.process].marks.push_back(Mark("restart", at, e.why)); },
+                   [&](const LimitPassed& e) {
+                     if (e.limit.starts_with("silent")) lanes_[e.process].marks.push_back(Mark("silent", at));
+                   },
+                   [&](const OutputSeen& e) { Output(e, at); },
+                   [&](const CheckpointSeen& e) { marks_.push_back(Mark("checkpoint", at, e.path)); },
+                   [&](const DumpOrdered& e) { marks_.push_back(Mark("dump", at, e.why)); },
+                   [&](const StopRequested&) { marks_.push_back(Mark("stop", at)); },
+                   [&](const PhaseChanged& e) {
+                     if (!phases_.empty()) phases_.back().second.second = at;
+                     if (phases_.empty()) phases_.push_back({std::string(PhaseName(e.from)), {0, at}});
+                     phases_.push_back({std::string(PhaseName(e.to)), {at, at}});
+                   },
+                   [](const auto&) {},
+               },
+               record.entry);
+  }
+
+  Value LaneValue(ProcessId id, const ProcessReport& process) {
+    Lane& lane = lanes_[id];
+    if (lane.output) EndSilence(id, last_);
+    Value::List spans;
+    const bool still = process.verdict == "running";
+    for (Span& span : lane.spans) {
+      const bool last = &span == &lane.spans.back();
+      // The last attempt has the process's verdict, which knows the others.
+      if (last && span.state != "starting" && process.verdict != "not_started") span.state = process.verdict;
+      if (last && !span.to && !still) span.state = "lost";
+      spans.emplace_back(Value::Map{{"from", Value(span.from)},
+                                    {"to", Value(span.to.value_or(last_))},
+                                    {"attempt", CountValue(span.attempt)},
+                                    {"state", Value(span.state)},
+                                    {"text", TextValue(span.text)}});
+    }
+    Value::List devices;
+    for (const std::string& device : process.devices) devices.push_back(TextValue(device));
+    return Value(Value::Map{{"name", TextValue(fmt::format("{}.{}", process.role, process.index))},
+                            {"rank", process.rank ? CountValue(*process.rank) : Value()},
+                            {"host", TextValue(process.host)},
+                            {"devices", Value(std::move(devices))},
+                            {"verdict", TextValue(process.verdict)},
+                            {"spans", Value(std::move(spans))},
+                            {"silences", Value(std::move(lane.silences))},
+                            {"marks", Value(std::move(lane.marks))}});
+  }
+
+  const Plan& plan_;
+  HostClocks clocks_;
+  AttemptHosts hosts_;
+  std::vector<Lane> lanes_;
+  std::optional<MonotonicNs> began_;
+  double last_ = 0;
+  std::vector<std::pair<std::string, std::pair<double, double>>> phases_;
+  Value::List marks_;
+};
+
+RunLanes LanesOf(const Plan& plan, const CheckedJournal& journal, const Report& report) {
+  return LaneWalk(plan, journal).Make(report);
+}
+
+// The plan of a run for its page: parameters, and the command and variables of each role, with where they come from as
+// far as the run directory says.
+
+constexpr std::size_t kMostProcesses = 512;  // whose different values are listed
+
+// Names of the parameters that the command line set, from inputs.json.
+std::set<std::string> OverridesOf(int folder) {
+  std::set<std::string> names;
+  const auto text = ReadFileAt(folder, kInputsEntry.name, kInputsEntry.most);
+  const auto json = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
+  const Value* evaluation = json ? FieldOf(*json, "evaluation") : nullptr;
+  if (evaluation == nullptr) return names;
+  for (const Value& one : ListField(*evaluation, "overrides")) names.insert(TextField(one, "name"));
+  return names;
+}
+
+Value::List ParametersOf(const Plan& plan, int folder, const std::string& word) {
+  const std::set<std::string> overrides = OverridesOf(folder);
+  Value::List list;
+  const auto add = [&](const std::string& name, const Value& value, const std::string& source) {
+    list.emplace_back(Value::Map{
+        {"name", TextValue(name)},
+        {"text", TextValue(PlainText(value))},
+        {"source", TextValue(fmt::format("{}; in full: muster explain {} {}", source, word, ShellQuoted(name)))}});
+  };
+  for (const auto& [name, value] : plan.params) {
+    add(name, value, overrides.contains(name) ? "set on the command line" : "the recipe's value");
+  }
+  for (const auto& [name, value] : plan.derived) {
+    const bool pinned = plan.pinned.contains(name);
+    add(name, value,
+        pinned ? "pinned, the recipe derives " + PlainText(plan.pinned.at(name)) : "derived by the recipe");
+  }
+  return list;
+}
+
+// A variable over the processes of a role: one text, or a rule and the text of each process.
+Value VariableValue(const Plan& plan, const std::vector<ProcessText>& texts, std::size_t processes,
+                    const std::string& name, const std::string& word) {
+  const std::vector<FoldedText> folded = FoldTexts(plan, texts);
+  const bool common = folded.size() == 1 && !folded[0].rule;
+  std::string source;
+  if (common && texts.size() == processes) {
+    source = "the same in all processes of the role";
+  } else if (folded.size() == 1 && folded[0].rule) {
+    source = "follows from the position of the process: " + folded[0].text;
+  } else {
+    source = fmt::format("{} different values in {} of {} processes", folded.size(), texts.size(), processes);
+  }
+  source += fmt::format("; in full: muster explain {} {}", word, ShellQuoted(name));
+  Value::List values;
+  if (!common) {
+    for (std::size_t i = 0; i < std::min(texts.size(), kMostProcesses); ++i) {
+      values.emplace_back(
+          Value::List{TextValue(ProcessName(plan, plan.processes[texts[i].process])), TextValue(texts[i].text)});
+    }
+  }
+  std::string shown = folded.empty() ? "" : folded[0].text;
+  if (folded.size() > 1) shown = fmt::format("{} … ({} values)", shown, folded.size());
+  return Value(Value::Map{{"name", TextValue(name)},
+                          {"text", TextValue(shown)},
+                          {"source", TextValue(source)},
+                          {"processes", Value(static_cast<std::int64_t>(common ? 0 : texts.size()))},
+                          {"values", Value(std::move(values))}});
+}
+
+Value RoleValue(const Plan& plan, std::uint32_t role, const HiddenValues& hidden, const std::string& word) {
+  std::size_t processes = 0;
+  std::map<std::string, std::vector<ProcessText>> variables;
+  std::vector<ProcessText> commands;
+  for (std::uint32_t id = 0; id < plan.processes.size(); ++id) {
+    if (plan.processes[id].role != role) continue;
+    ++processes;
+    for (const auto& [name, text] : EffectiveEnv(plan, plan.processes[id])) {
+      variables[name].push_back({id, hidden.Shown(name, text.marked)});
+    }
+    std::vector<std::string> words;
+    for (const Text& text : EffectiveCommand(plan, plan.processes[id])) words.push_back(text.marked);
+    commands.push_back({id, plan.roles[role].shell && words.size() == 1 ? words[0] : ShellQuoted(words)});
+  }
+  Value::List environment;
+  for (const auto& [name, texts] : variables) {
+    environment.push_back(VariableValue(plan, texts, processes, name, word));
+  }
+  const std::vector<FoldedText> folded = FoldTexts(plan, commands);
+  return Value(Value::Map{{"name", TextValue(plan.roles[role].name)},
+                          {"kind", TextValue(plan.roles[role].plays)},
+                          {"processes", CountValue(processes)},
+                          {"command", TextValue(folded.empty() ? "" : folded[0].text)},
+                          {"environment", Value(std::move(environment))}});
+}
+
+// A map with "parameters" and "roles". `folder`: descriptor of the run directory; `word`: how `muster explain` finds
+// the run. Values that a record would hide are hidden.
+Value PlanValue(const Plan& plan, int folder, const std::string& word) {
+  const HiddenValues hidden(plan, {});
+  Value::List roles;
+  for (std::uint32_t role = 0; role < plan.roles.size(); ++role) roles.push_back(RoleValue(plan, role, hidden, word));
+  return Value(Value::Map{{"parameters", Value(ParametersOf(plan, folder, word))}, {"roles", Value(std::move(roles))}});
+}
+
+// What the processes of a run have used over time, for its page: a line for each process, or the smallest, middle and
+// largest of many.
+
+constexpr std::size_t kMostLines = 16;
+constexpr std::size_t kMostIntervals = 120;
+
+constexpr const char* kKinds[] = {"cores", "memory", "device"};
+
+Value NumbersValue(const std::vector<double>& numbers) {
+  Value::List list;
+  for (const double number : numbers) list.emplace_back(std::round(number * 1e3) / 1e3);
+  return Value(std::move(list));
+}
+
+// One of kKinds of a process over time, in cores or MiB; points without a value are omitted.
+TimedValues SeriesOf(const std::vector<UsagePoint>& points, std::size_t kind) {
+  TimedValues series;
+  const std::vector<double> cores = kind == 0 ? CoresOf(points) : std::vector<double>();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const UsagePoint& point = points[i];
+    if (kind == 2 && !point.device_kib) continue;
+    const double kib = static_cast<double>(kind == 2 ? *point.device_kib : point.memory_kib);
+    series.at.push_back(static_cast<double>(point.at_ms) / 1000);
+    series.values.push_back(kind == 0 ? cores[i] : kib / 1024);
+  }
+  return series;
+}
+
+Value LineValue(const TimedValues& series) {
+  return Value(Value::Map{{"at", NumbersValue(series.at)}, {"values", NumbersValue(series.values)}});
+}
+
+Value BandValue(const UsageHistory& usage, std::size_t kind) {
+  std::vector<TimedValues> all;
+  for (const auto& [process, points] : usage.processes()) all.push_back(SeriesOf(points, kind));
+  const ValueBand band = BandOf(all, kMostIntervals);
+  return Value(Value::Map{{"at", NumbersValue(band.at)},
+                          {"low", NumbersValue(band.low)},
+                          {"median", NumbersValue(band.median)},
+                          {"high", NumbersValue(band.high)}});
+}
+
+// Null if the run has no samples.
+Value UsageValue(const Plan& plan, int run_folder) {
+  const UsageHistory usage = ReadUsage(run_folder, plan.processes.size());
+  if (usage.processes().empty()) return {};
+  Value::Map value = {{"processes", CountValue(usage.processes().size())}};
+  Value::List lines;
+  if (usage.processes().size() <= kMostLines) {
+    for (const auto& [id, points] : usage.processes()) {
+      const Process& process = plan.processes[id];
+      const std::string name = fmt::format("{}.{}", plan.roles[process.role].name, process.index);
+      Value::Map line = {{"key", TextValue("0:" + name)}, {"name", TextValue(name)}};
+      for (std::size_t kind = 0; kind < std::size(kKinds); ++kind) {
+        line[kKinds[kind]] = LineValue(SeriesOf(points, kind));
+      }
+      lines.emplace_back(std::move(line));
+    }
+    value["lines"] = Value(std::move(lines));
+    return Value(std::move(value));
+  }
+  Value::Map bands;
+  for (std::size_t kind = 0; kind < std::size(kKinds); ++kind) bands[kKinds[kind]] = BandValue(usage, kind);
+  value["bands"] = Value(std::move(bands));
+  return Value(std::move(value));
+}
 
 constexpr std::size_t kMostLogs = 64;
 constexpr std::size_t kMostCurveProcesses = 256;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,20 +15,399 @@
 
 #include "base/system/clock.h"
 #include "base/values/number_text.h"
-#include "page/collect/curves.h"
-#include "page/collect/row_tags.h"
-#include "page/collect/space_axes.h"
-#include "page/collect/sweep_analysis.h"
-#include "page/collect/sweep_setup.h"
+#include "base/values/quoting.h"
+#include "muster/plan.h"
+#include "muster/value.h"
+#include "page/collect/page_content.h"
+#include "page/compute/importance.h"
 #include "run/directory/private_files.h"
+#include "run/directory/run_tags.h"
 #include "run/journal/journal.h"
+#include "run/report/report.h"
 #include "settings/values/value_json.h"
+#include "space/sweep_description.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/record/trial_columns.h"
 #include "sweep/trial/trial_history.h"
 
 namespace muster {
 namespace {
+
+constexpr std::size_t kDeepest = 32;
+
+// Numbers that were listed: several of them a constant factor apart, such as 1e-4, 1e-3, 1e-2 or 64, 128, 256.
+bool IsGeometric(const std::vector<Value>& values) {
+  std::vector<double> numbers;
+  for (const Value& value : values) {
+    if (!value.IsNumber() || value.Number() <= 0) return false;
+    numbers.push_back(value.Number());
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers.size() > 2 && numbers.back() / numbers.front() >= 8 &&
+         (numbers[1] - numbers[0]) * 3 < numbers.back() - numbers[numbers.size() - 2];
+}
+
+void AddAxis(const Value& axis, std::map<std::string, SpaceAxis>& axes) {
+  const Value* name = FieldOf(axis, "name");
+  const Value* kind = FieldOf(axis, "axis");
+  if (name == nullptr || name->AsString() == nullptr || kind == nullptr || kind->AsString() == nullptr) return;
+  SpaceAxis& added = axes[*name->AsString()];
+  const std::string& of = *kind->AsString();
+  if (const Value* values = FieldOf(axis, "values"); values != nullptr && values->AsList() != nullptr) {
+    for (const Value& value : *values->AsList()) {
+      if (std::find(added.choices.begin(), added.choices.end(), value) == added.choices.end()) {
+        added.choices.push_back(value);
+      }
+    }
+    added.log = added.log || IsGeometric(added.choices);
+    return;
+  }
+  const Value* low = FieldOf(axis, "low");
+  const Value* high = FieldOf(axis, "high");
+  if (low == nullptr || high == nullptr || !low->IsNumber() || !high->IsNumber()) return;
+  added.log = of == "log_uniform" || of == "int_log_uniform";
+  added.whole = of == "int_log_uniform";
+  if (const Value* step = FieldOf(axis, "step"); step != nullptr && of == "range") {
+    added.whole =
+        step->IsNumber() && step->Number() == std::floor(step->Number()) && low->Number() == std::floor(low->Number());
+  }
+  std::pair<double, double> domain(low->Number(), high->Number());
+  if (added.domain) {  // of another part of a union
+    domain.first = std::min(domain.first, added.domain->first);
+    domain.second = std::max(domain.second, added.domain->second);
+  }
+  if (domain.first <= domain.second) added.domain = domain;
+}
+
+void Walk(const Value& space, std::size_t depth, std::map<std::string, SpaceAxis>& axes) {
+  const Value* kind = FieldOf(space, "kind");
+  if (depth > kDeepest || kind == nullptr) return;
+  if (*kind == Value("axis")) AddAxis(space, axes);
+  if (const Value* parts = FieldOf(space, "parts"); parts != nullptr && parts->AsList() != nullptr) {
+    for (const Value& part : *parts->AsList()) Walk(part, depth + 1, axes);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, SpaceAxis> SpaceAxes(const Value& space) {
+  std::map<std::string, SpaceAxis> axes;
+  Walk(space, 0, axes);
+  return axes;
+}
+
+namespace {
+
+constexpr std::size_t kMostChoices = 12;  // distinct numbers that count as choices if the space does not say
+
+const PageColumn* Find(const PageContent& page, const std::string& name) {
+  const auto found = std::find_if(page.columns.begin(), page.columns.end(),
+                                  [&](const PageColumn& column) { return column.name == name; });
+  return found == page.columns.end() ? nullptr : &*found;
+}
+
+// The parameters of the rows with a result, and their losses.
+struct Sample {
+  std::vector<ImportanceAxis> axes;
+  std::vector<std::vector<std::string>> texts;  // by axis, of its choices
+  std::vector<double> losses;
+};
+
+// Adds the parameter if it varies.
+void AddParameter(const PageColumn& column, const std::vector<std::size_t>& rows, const SpaceAxis* in_space,
+                  Sample& sample) {
+  std::set<double> numbers;
+  std::set<std::string> texts;
+  bool numeric = true;
+  for (const std::size_t row : rows) {
+    const Value& value = column.values[row];
+    if (value.IsNull()) continue;
+    numeric = numeric && value.IsNumber();
+    if (value.IsNumber()) numbers.insert(value.Number());
+    texts.insert(PlainText(value));
+  }
+  if (texts.size() < 2) return;
+  ImportanceAxis axis{.name = column.label};
+  const bool has_domain = in_space != nullptr && in_space->domain.has_value();
+  axis.choice = !numeric || (!has_domain && (in_space != nullptr || numbers.size() <= kMostChoices));
+  std::vector<std::string> choices;
+  if (axis.choice) {
+    if (in_space != nullptr) {
+      for (const Value& value : in_space->choices) choices.push_back(PlainText(value));
+    }
+    for (const std::string& text : texts) {
+      if (std::find(choices.begin(), choices.end(), text) == choices.end()) choices.push_back(text);
+    }
+    axis.choices = choices.size();
+  } else {
+    axis.low = *numbers.begin();
+    axis.high = *numbers.rbegin();
+    if (has_domain) {
+      axis.low = std::min(axis.low, in_space->domain->first);
+      axis.high = std::max(axis.high, in_space->domain->second);
+    }
+    axis.log = in_space != nullptr && in_space->log && axis.low > 0;
+    axis.whole = in_space != nullptr && in_space->whole;
+  }
+  for (const std::size_t row : rows) {
+    const Value& value = column.values[row];
+    double number = std::numeric_limits<double>::quiet_NaN();
+    if (!value.IsNull()) {
+      number = axis.choice
+                   ? static_cast<double>(std::find(choices.begin(), choices.end(), PlainText(value)) - choices.begin())
+                   : value.Number();
+    }
+    axis.values.push_back(number);
+  }
+  sample.axes.push_back(std::move(axis));
+  sample.texts.push_back(std::move(choices));
+}
+
+Value ImportanceOf(const Sample& sample) {
+  if (sample.losses.size() < kLeastTrials || sample.axes.empty() || !Vary(sample.losses)) return {};
+  const auto effects = GridMeans(sample.axes, sample.losses);
+  std::vector<double> shares = effects ? effects->shares : PedAnova(sample.axes, sample.losses);
+  double sum = 0;
+  for (const double share : shares) sum += share;
+  if (sum <= 0) return {};
+  std::vector<std::pair<double, std::string>> order;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    order.emplace_back(effects ? shares[i] : shares[i] / sum, sample.axes[i].name);
+  }
+  if (effects) order.emplace_back(effects->interaction, "interactions");
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  Value::List parameters;
+  for (const auto& [share, name] : order) {
+    parameters.emplace_back(Value::Map{{"name", TextValue(name)}, {"share", Value(share)}});
+  }
+  return Value(Value::Map{{"method", Value(effects ? "means" : "ped-anova")},
+                          {"gamma", Value(kTopShare)},
+                          {"trials", CountValue(sample.losses.size())},
+                          {"parameters", Value(std::move(parameters))}});
+}
+
+Value DistinctionOf(const Sample& sample) {
+  Value::List list;
+  for (const Distinction& one : Distinctions(sample.axes, sample.texts, sample.losses)) {
+    list.emplace_back(
+        Value::Map{{"name", TextValue(one.name)}, {"best", TextValue(one.best)}, {"all", TextValue(one.all)}});
+  }
+  if (list.empty()) return {};
+  const std::size_t top = BestTrials(sample.losses).size();
+  return Value(Value::Map{
+      {"top", CountValue(top)}, {"of", CountValue(sample.losses.size())}, {"parameters", Value(std::move(list))}});
+}
+
+// Failures with the same class, and the same text except for numbers; the most frequent first.
+Value CausesOf(const PageContent& page, std::size_t first) {
+  struct Cause {
+    std::string state, why;
+    std::uint64_t trials = 0;
+    Value first;
+  };
+  const PageColumn* state = Find(page, "state");
+  const PageColumn* why = Find(page, "why");
+  const PageColumn* trial = Find(page, "trial");
+  std::vector<Cause> causes;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (std::size_t row = first; state != nullptr && row < page.keys.size(); ++row) {
+    const auto failure = ParseTrialClass(PlainText(state->values[row]));
+    if (!failure || !IsFailure(*failure)) continue;
+    const std::string text = why == nullptr || why->values[row].IsNull() ? "" : PlainText(why->values[row]);
+    std::string key = text;
+    std::erase_if(key, [](unsigned char c) { return std::isdigit(c) != 0; });
+    const auto [place, is_new] = places.try_emplace({PlainText(state->values[row]), key}, causes.size());
+    if (is_new) causes.push_back({place->first.first, text, 0, trial->values[row]});
+    ++causes[place->second].trials;
+  }
+  std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.trials > b.trials; });
+  Value::List list;
+  for (Cause& cause : causes) {
+    list.emplace_back(Value::Map{{"class", Value(cause.state)},
+                                 {"why", TextValue(cause.why)},
+                                 {"trials", CountValue(cause.trials)},
+                                 {"first", std::move(cause.first)}});
+  }
+  return Value(std::move(list));
+}
+
+}  // namespace
+
+std::string OwnName(const PageContent& page, const std::string& name, const std::string& role) {
+  const PageColumn* known = Find(page, name);
+  const bool taken = known != nullptr && known->role != role;
+  return taken || IsTrialColumn(name) ? role + "." + name : name;
+}
+
+void ScaleColumns(const std::map<std::string, SpaceAxis>& axes, PageContent& page) {
+  for (PageColumn& column : page.columns) {
+    const auto found = axes.find(column.label);
+    if (column.role != "param" || found == axes.end()) continue;
+    const SpaceAxis& axis = found->second;
+    column.log = column.log || axis.log;
+    if (axis.domain) {
+      column.domain = !column.domain ? *axis.domain
+                                     : std::pair(std::min(column.domain->first, axis.domain->first),
+                                                 std::max(column.domain->second, axis.domain->second));
+    }
+    for (const Value& value : axis.choices) {
+      if (value.IsNumber()) continue;  // numbers have a place of their own
+      const std::string text = PlainText(value);
+      if (std::find(column.choices.begin(), column.choices.end(), text) == column.choices.end()) {
+        column.choices.push_back(text);
+      }
+    }
+  }
+}
+
+void AddAnalysis(const PageContent& page, std::size_t first, const std::map<std::string, SpaceAxis>& axes,
+                 bool maximize, Value::Map& source) {
+  source["causes"] = CausesOf(page, first);
+  source["importance"] = Value();
+  source["distinction"] = Value();
+  const PageColumn* value = Find(page, "value");
+  const PageColumn* state = Find(page, "state");
+  if (value == nullptr || state == nullptr) return;
+  Sample sample;
+  std::vector<std::size_t> rows;
+  for (std::size_t row = first; row < page.keys.size(); ++row) {
+    const Value& result = value->values[row];
+    // The results of stopped trials are those of other steps, and a running one has none yet.
+    if (state->values[row] != Value(std::string(TrialClassName(TrialClass::kOk)))) continue;
+    if (!result.IsNumber() || !std::isfinite(result.Number())) continue;
+    rows.push_back(row);
+    sample.losses.push_back(maximize ? -result.Number() : result.Number());
+  }
+  for (const PageColumn& column : page.columns) {
+    const auto in_space = axes.find(column.label);
+    if (column.role == "param") {
+      AddParameter(column, rows, in_space == axes.end() ? nullptr : &in_space->second, sample);
+    }
+  }
+  source["importance"] = ImportanceOf(sample);
+  source["distinction"] = DistinctionOf(sample);
+}
+
+void AddDifference(PageContent& page, std::size_t source, const std::string& name, Value value) {
+  auto found = std::find_if(page.differences.begin(), page.differences.end(),
+                            [&](const Value& one) { return TextField(one, "name") == name; });
+  if (found == page.differences.end()) {
+    page.differences.emplace_back(Value::Map{{"name", TextValue(name)}, {"values", Value(Value::List{})}});
+    found = page.differences.end() - 1;
+  }
+  Value::Map map = *found->AsMap();
+  Value::List values = *map.at("values").AsList();
+  values.resize(source);
+  values.push_back(std::move(value));
+  map["values"] = Value(std::move(values));
+  *found = Value(std::move(map));
+}
+
+void FinishDifferences(PageContent& page) {
+  for (Value& one : page.differences) {
+    Value::Map map = *one.AsMap();
+    Value::List values = *map.at("values").AsList();
+    values.resize(page.sources.size());
+    map["differ"] =
+        Value(std::any_of(values.begin(), values.end(), [&](const Value& value) { return value != values[0]; }));
+    map["values"] = Value(std::move(values));
+    one = Value(std::move(map));
+  }
+  std::stable_partition(page.differences.begin(), page.differences.end(),
+                        [](const Value& one) { return TruthField(one, "differ"); });
+}
+
+namespace {
+
+// What was run: the part "Set-up" of the page of a sweep, as names and texts.
+
+bool SaysNothing(const Value& value) {
+  const std::string* text = value.AsString();
+  return value.IsNull() || (text != nullptr && text->empty()) ||
+         (value.AsList() != nullptr && value.AsList()->empty()) || (value.AsMap() != nullptr && value.AsMap()->empty());
+}
+
+// "asha, resource=step, min=1000": the kind first, then what else is given.
+std::string ChoiceText(const Value& choice) {
+  if (choice.AsMap() == nullptr) return PlainText(choice);
+  std::string text = TextField(choice, "kind");
+  for (const auto& [name, value] : *choice.AsMap()) {
+    if (name == "kind" || SaysNothing(value)) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, PlainText(value));
+  }
+  return text;
+}
+
+std::string AxisText(const SpaceAxis& axis) {
+  if (axis.domain) {
+    return fmt::format("{:g} to {:g}{}{}", axis.domain->first, axis.domain->second, axis.whole ? ", whole numbers" : "",
+                       axis.log ? ", logarithmic" : "");
+  }
+  std::string text;
+  for (const Value& value : axis.choices) text += (text.empty() ? "" : ", ") + PlainText(value);
+  return text;
+}
+
+// Of unions whose weights differ: "3, 1".
+void ListWeights(const Value& space, std::size_t depth, std::vector<std::string>& texts) {
+  constexpr std::size_t kDeepestUnion = 32;
+  const Value* weights = FieldOf(space, "weights");
+  if (weights != nullptr && weights->AsList() != nullptr && !weights->AsList()->empty()) {
+    const Value::List& list = *weights->AsList();
+    std::string text;
+    for (const Value& weight : list) text += (text.empty() ? "" : ", ") + PlainText(weight);
+    if (std::any_of(list.begin(), list.end(), [&](const Value& weight) { return weight != list.front(); })) {
+      texts.push_back(std::move(text));
+    }
+  }
+  const Value* parts = FieldOf(space, "parts");
+  if (depth == kDeepestUnion || parts == nullptr || parts->AsList() == nullptr) return;
+  for (const Value& part : *parts->AsList()) ListWeights(part, depth + 1, texts);
+}
+
+// [{name, value}] of the sweep in `dir`: its command, space, sampler, rules, budget, note, and, by a trial of it, the
+// parameters that are not swept and the state of git. `description`: of sweep.json; what it does not say is left out.
+// `trial_dir`: the run directory of that trial; empty: none has begun.
+Value SetupOf(const std::string& dir, const SweepFile& file, const Value& description, const std::string& trial_dir) {
+  Value::List setup;
+  const auto add = [&](const std::string& name, const std::string& text) {
+    if (text.empty()) return;
+    setup.emplace_back(Value::Map{{"name", TextValue(name)}, {"value", TextValue(text)}});
+  };
+  std::string command = "muster sweep";
+  for (const std::string& word : file.words) command += " " + ShellQuoted(word);
+  add("command", command);
+  add("in", file.cwd);
+  if (file.objective) {
+    add("objective", fmt::format("{} {}", file.objective->maximize ? "largest" : "smallest", file.objective->metric));
+  }
+  const Value* space = FieldOf(description, "space");
+  for (const auto& [name, axis] : SpaceAxes(space == nullptr ? Value() : *space)) add("space: " + name, AxisText(axis));
+  std::vector<std::string> weights;
+  if (space != nullptr) ListWeights(*space, 0, weights);
+  for (const std::string& text : weights) add("weights of a union", text);
+  for (const auto& [member, name] :
+       {std::pair("sampler", "sampler"), std::pair("where", "conditions"), std::pair("early_stop", "early stopping"),
+        std::pair("retry", "retries"), std::pair("budget", "budget")}) {
+    const Value* choice = FieldOf(description, member);
+    if (choice != nullptr && !SaysNothing(*choice)) add(name, ChoiceText(*choice));
+  }
+  if (!trial_dir.empty()) {
+    if (const auto run = ReadRun(trial_dir)) {
+      std::string fixed;
+      for (const auto& [name, value] : run->plan->params) {
+        const bool swept = std::find(file.names.begin(), file.names.end(), name) != file.names.end();
+        if (!swept) fixed += fmt::format("{}{}={}", fixed.empty() ? "" : ", ", name, PlainText(value));
+      }
+      add("fixed parameters", fixed);
+      add("git", GitText(MakeCodeReport(run->journal)));
+    }
+  }
+  add("tags", TagsText(TagValues(TagsOfRun(dir))));
+  add("note", NoteOfRun(dir));
+  return Value(std::move(setup));
+}
 
 constexpr std::size_t kMostSweepFile = std::size_t{64} << 20;
 

@@ -1,5 +1,5 @@
-// Thins curves out for drawing: the first and the last point and the smallest and largest value of each interval
-// stay, so that no extreme is lost (MinMax). Pure.
+// Thins curves out for drawing: the first and the last point and the smallest and largest value of each part, and
+// bands over many processes. Pure.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace muster {
+
+// Thins curves out for drawing: the first and the last point and the smallest and largest value of each interval
+// stay, so that no extreme is lost (MinMax). Pure.
 
 enum class Spacing : std::uint8_t {
   kLinear,  // intervals of equal length
@@ -46,5 +49,21 @@ inline constexpr std::size_t kMostMarks = 100;
 ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::size_t most);
 // The same of a curve that has been thinned out already: fewer of its points.
 ThinCurve Thinned(const ThinCurve& curve, std::size_t most);
+
+// Smallest, middle and largest value over many processes, at equal intervals of time. Pure.
+
+struct TimedValues {
+  std::vector<double> at;  // ascending
+  std::vector<double> values;
+};
+
+struct ValueBand {
+  std::vector<double> at;  // the ends of the intervals in which any process has a value
+  std::vector<double> low, median, high;
+};
+
+// At most `most` intervals (at least 1), as many as the longest series has points. A process has the last value that it
+// had within an interval, or else in the one before.
+ValueBand BandOf(const std::vector<TimedValues>& processes, std::size_t most);
 
 }  // namespace muster

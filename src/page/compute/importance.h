@@ -1,8 +1,4 @@
-// How much each parameter of a sweep decides about the result. Pure.
-//
-//   PED-ANOVA (Watanabe, Bansal, Hutter 2023, arXiv 2304.10255): compares the density of a parameter among the best
-//   trials with its density among all. Kernels by Scott's rule on a grid, and a prior of weight 1, as in Optuna.
-//   Means of a complete grid: the shares of the variance (analysis of variance with one trial per cell).
+// How much each parameter of a sweep decides about the result, and what distinguishes the best trials from all. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +8,12 @@
 #include <vector>
 
 namespace muster {
+
+// How much each parameter of a sweep decides about the result. Pure.
+//
+//   PED-ANOVA (Watanabe, Bansal, Hutter 2023, arXiv 2304.10255): compares the density of a parameter among the best
+//   trials with its density among all. Kernels by Scott's rule on a grid, and a prior of weight 1, as in Optuna.
+//   Means of a complete grid: the shares of the variance (analysis of variance with one trial per cell).
 
 // A parameter, with its value in each trial.
 struct ImportanceAxis {
@@ -52,5 +54,26 @@ struct GridEffects {
 // If every combination of the axes' values occurs, and all equally often. Nothing otherwise, and if the means do
 // not vary. Repeated trials of a combination count with their mean.
 std::optional<GridEffects> GridMeans(const std::vector<ImportanceAxis>& axes, const std::vector<double>& losses);
+
+// What distinguishes the best trials of a sweep from all of them, as short texts. Pure.
+
+struct Distinction {
+  std::string name;
+  std::string best;  // "0.0003 to 0.003", "adam in 9 of 10"
+  std::string all;
+
+  bool operator==(const Distinction&) const = default;
+};
+
+// The rows of the best trials, the best first: the share `gamma`, at least two, and those as good as the last of them.
+// All if there are fewer than kLeastTrials.
+std::vector<std::size_t> BestTrials(const std::vector<double>& losses, double gamma = kTopShare);
+
+// Of the parameters in which the best trials differ clearly from all: their numbers are within less than half of the
+// range, or a choice is at least half more frequent among them and has more than half of them. `texts`: by axis, the
+// texts of its choices. Empty if the best trials are more than half of all.
+std::vector<Distinction> Distinctions(const std::vector<ImportanceAxis>& axes,
+                                      const std::vector<std::vector<std::string>>& texts,
+                                      const std::vector<double>& losses, double gamma = kTopShare);
 
 }  // namespace muster

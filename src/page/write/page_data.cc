@@ -1,5 +1,6 @@
 #include "page/write/page_data.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -12,10 +13,27 @@
 
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
-#include "page/write/base64.h"
 #include "settings/values/value_json.h"
 
 namespace muster {
+
+std::string Base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8U | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += k <= count ? kDigits[(group >> (18 - 6 * k)) & 63U] : '=';
+    }
+  }
+  return text;
+}
+
 namespace {
 
 void Append(const std::vector<float>& numbers, std::string& bytes) {

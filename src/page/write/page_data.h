@@ -1,3 +1,17 @@
+// Writes a page as data for its scripts (web/model.js reads it): small things as JSON, points as floats in Base64
+// (RFC 4648).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "page/collect/page_content.h"
+
+namespace muster {
+
+// Base64 (RFC 4648, section 4), with padding.
+std::string Base64(std::string_view bytes);
+
 // Writes a page as data for its scripts (web/model.js reads it): small things as JSON, the points of curves as bytes in
 // base64.
 //
@@ -21,13 +35,6 @@
 // one and each optional; rows: [{key, values: {column: value}}], new or changed; curves: [{key, metric, x: [], y: [],
 // left_out: [], mean: [], bad: [], total, replace}], points to append, or instead of the old ones; `left_out` and
 // `mean` are optional.
-#pragma once
-
-#include <string>
-
-#include "page/collect/page_content.h"
-
-namespace muster {
 
 struct PageData {
   std::string json;    // one line; safe within <script>: no "<"

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/values/fingerprint.h"
-#include "page/write/base64.h"
 #include "page/write/embedded_page.h"
 #include "page/write/page_data.h"
 

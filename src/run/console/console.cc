@@ -27,7 +27,7 @@
 #include "run/loop/output.h"
 #include "run/metrics/metric_history.h"
 #include "run/report/metrics_report.h"
-#include "run/supervise/run_status.h"
+#include "run/supervise/run_process_table.h"
 
 namespace muster {
 namespace {

@@ -1,22 +1,61 @@
-// Reads the dumps of a run from its journal and logs, for the report and for muster dump.
-//
-// Reads the run directory; dump_fold.h groups the processes. Texts in it come from foreign programs: make them safe
-// before showing them.
+// The dumps of a run, read from its journal and logs, with processes in the same place as one group.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "muster/event.h"
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "run/directory/rank_set.h"
 #include "run/journal/journal.h"
-#include "run/report/dump_fold.h"
+#include "run/report/failure_analysis.h"
 
 namespace muster {
+
+// Groups the processes of a dump by place: processes in the same place form one group, and groups that differ from most
+// of their role are outliers, which probably caused a hang.
+//
+// Pure: depends on the plan and the agents' messages, reads nothing.
+
+// Processes of one role that are in the same place.
+struct DumpGroup {
+  Members who;
+  bool odd = false;             // an outlier: more than half of the role's processes are in one other place
+  ProcessDumped first;          // of the first process, or of the first one with frames
+  std::size_t place = 0;        // index in first.states of the system process that defines the place
+  double busiest = 0;           // highest processor usage of any of them, 1 being one full processor
+  double quietest_seconds = 0;  // time without output of the process that wrote last, …
+  double longest_seconds = 0;   // … and of the one that wrote first
+  std::string last_line;        // of the first one's log at that time; empty if it had none (see ReadDumps)
+
+  // What defines the place; null if nothing was found.
+  const SystemProcessState* state() const;
+  const ThreadState* thread() const;
+};
+
+// The index of the system process that defines the place of an attempt: its own, or, if it only waits for a child, that
+// child's. 0 if there is none.
+std::size_t PlaceOf(const std::vector<SystemProcessState>& states);
+
+// Two attempts are in the same place if the same program has the same frames in its main thread; without known frames,
+// if the state, wait channel and system call are the same. With known frames it does not matter whether a process is
+// running or sleeping at that moment, but whether it is stuck in the kernel or stopped. A process without known frames
+// counts as being in the place of the other processes of its role with the same kernel state, if they are all in one
+// place. Outliers come first, the smallest group before the others; then the plan's order. Processes that are not in
+// the plan are omitted, and those that `keep` rejects, although they count for their role.
+std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumped>& reported,
+                                const std::function<bool(ProcessId)>& keep = {});
+
+// Reads the dumps of a run from its journal and logs, for the report and for muster dump.
+//
+// Reads the run directory; dump_fold.h groups the processes. Texts in it come from foreign programs: make them safe
+// before showing them.
 
 struct DumpReport {
   std::uint32_t number = 0;

@@ -1,10 +1,9 @@
-// Analyses a first failure: evidence about the origin besides its status, the output of other failed processes,
-// failures whose order is uncertain, and a timeline of the seconds around it.
-//
-// Reads the journal and the run directory; the supervisor has determined the origin (run/supervise/supervisor.h).
+// Analyses a first failure: evidence of its origin besides its status, the output of other processes, and what
+// processes, their tools and frameworks left in the run directory.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -12,14 +11,37 @@
 #include <string_view>
 #include <vector>
 
+#include "muster/event.h"
 #include "muster/plan.h"
 #include "run/directory/process_output.h"
 #include "run/journal/event_order.h"
 #include "run/journal/head_facts.h"
 #include "run/journal/journal.h"
-#include "run/report/evidence_files.h"
 
 namespace muster {
+
+// Finds what processes, their tools and frameworks left in the run directory about a failure besides logs and error
+// files: logs of sanitizers, core dumps, dumps of faulthandler, tracebacks, and dumps of collective libraries.
+//
+// Names and contents are untrusted; links are not followed, and sizes and numbers are bounded.
+
+struct EvidenceFile {
+  std::string path;                  // below the run directory
+  std::string what;                  // "AddressSanitizer: heap-use-after-free …", "a core dump of 8 KiB"
+  std::optional<ProcessId> process;  // whose it is, if its name or content says so
+  std::uint64_t at_ns = 0;           // when it was last written, by the wall clock of the file's host
+
+  bool operator==(const EvidenceFile&) const = default;
+};
+
+// In the order of their paths. `run_dir` is a descriptor; `pids`: the processes with that pid, on whatever host.
+std::vector<EvidenceFile> FindEvidenceFiles(int run_dir, const Plan& plan,
+                                            const std::multimap<std::int32_t, ProcessId>& pids);
+
+// Analyses a first failure: evidence about the origin besides its status, the output of other failed processes,
+// failures whose order is uncertain, and a timeline of the seconds around it.
+//
+// Reads the journal and the run directory; the supervisor has determined the origin (run/supervise/supervisor.h).
 
 // Processes of one role.
 struct Members {

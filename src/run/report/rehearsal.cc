@@ -2,25 +2,250 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_text.h"
+#include "muster/plan.h"
+#include "muster/site.h"
+#include "plan/hosts/host_list.h"
 #include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
+#include "run/hosts/host_differences.h"
 #include "run/journal/head_facts.h"
-#include "run/report/rehearsal_comparison.h"
+#include "run/report/report_json.h"
 #include "run/start/rehearsal_plan.h"
+#include "stub/records/stub_report.h"
 
 namespace muster {
 namespace {
+
+// Compares the stubs' reports of different hosts: files, programs and clocks, which no stub can check alone. Pure.
+
+struct HostwideFinding {
+  StubFinding::Outcome outcome = StubFinding::Outcome::kOk;
+  RehearsalFailure failure;
+};
+
+using Outcome = StubFinding::Outcome;
+
+std::string HostsText(const std::vector<std::string>& hosts, const std::set<std::uint32_t>& set) {
+  std::vector<SiteHost> named;
+  for (const std::uint32_t host : set) {
+    named.push_back({host < hosts.size() ? hosts[host] : fmt::format("host{}", host), {}, {}});  // a spare has no name
+  }
+  return HostListText(named);
+}
+
+// The first process of the plan on a host.
+std::optional<std::uint32_t> FirstOn(const Plan& plan, std::uint32_t host) {
+  for (std::uint32_t i = 0; i < plan.processes.size(); ++i) {
+    if (plan.processes[i].host == host) return i;
+  }
+  return std::nullopt;
+}
+
+bool IsPython(const std::string& program) { return program.substr(program.rfind('/') + 1).starts_with("python"); }
+
+// A file of a role's command, as seen on hosts.
+struct Sight {
+  std::map<std::uint32_t, std::uint32_t> there;    // host -> a process that found it
+  std::map<std::uint32_t, std::uint32_t> missing;  // … and one that did not
+  struct Variant {
+    std::string path;
+    std::set<std::uint32_t> hosts;
+    std::vector<std::uint32_t> processes;
+  };
+  std::map<std::string, Variant> variants;  // by content
+
+  static std::string Text(const std::pair<const std::string, Variant>& variant) {
+    return fmt::format("{} ({})", variant.second.path, variant.first);
+  }
+};
+
+// Findings of kFiles and kVersions: files that exist on some hosts only, or differ between hosts. `hosts` are names.
+std::vector<HostwideFinding> CompareFiles(const Plan& plan, const std::vector<std::string>& hosts,
+                                          std::span<const std::optional<StubReport>> accounts) {
+  std::map<std::tuple<std::uint32_t, CheckedFile::Kind, std::string>, Sight> seen;
+  for (std::uint32_t i = 0; i < accounts.size(); ++i) {
+    if (!accounts[i]) continue;
+    const std::uint32_t host = plan.processes[i].host;
+    for (const CheckedFile& file : accounts[i]->files) {
+      // Unknown whether the file exists there, which its stub has reported.
+      if (file.kind == CheckedFile::Kind::kPath && !file.path.empty() && !file.why.empty()) continue;
+      Sight& sight = seen[{plan.processes[i].role, file.kind, file.word}];
+      (file.path.empty() ? sight.missing : sight.there).emplace(host, i);
+      if (file.path.empty() || file.hash.empty()) continue;
+      Sight::Variant& variant = sight.variants[fmt::format("{} bytes, {}", file.bytes, file.hash)];
+      if (variant.path.empty()) variant.path = file.path;
+      variant.hosts.insert(host);
+      variant.processes.push_back(i);
+    }
+  }
+  std::vector<HostwideFinding> found;
+  std::set<std::string> same;
+  bool differs = false;
+  for (const auto& [key, sight] : seen) {
+    const auto& [role, kind, word] = key;
+    if (kind == CheckedFile::Kind::kPath && !sight.missing.empty()) {
+      for (const auto& [host, process] : sight.missing) {
+        if (sight.there.empty()) {
+          found.push_back({Outcome::kNote,
+                           {Check::kFiles,
+                            {process},
+                            {},
+                            fmt::format("{} does not exist; the job may create it", Quoted(word)),
+                            {}}});
+          continue;
+        }
+        std::set<std::uint32_t> with;
+        for (const auto& [other, by] : sight.there) with.insert(other);
+        found.push_back({Outcome::kFailed,
+                         {Check::kFiles,
+                          {process},
+                          {},
+                          fmt::format("{} is missing, but exists on {}", Quoted(word), HostsText(hosts, with)),
+                          "copy it there, or use --ship-code"}});
+      }
+    }
+    if (sight.variants.size() < 2) {
+      if (sight.variants.size() == 1 && sight.variants.begin()->second.hosts.size() > 1) same.insert(word);
+      continue;
+    }
+    const auto most = std::max_element(sight.variants.begin(), sight.variants.end(), [](const auto& a, const auto& b) {
+      return a.second.hosts.size() < b.second.hosts.size();
+    });
+    for (const auto& each : sight.variants) {
+      if (each.first == most->first) continue;
+      const Sight::Variant& variant = each.second;
+      differs = true;
+      found.push_back({Outcome::kFailed,
+                       {Check::kVersions,
+                        {variant.processes.front()},
+                        {},
+                        fmt::format("{} differs from the one on {}: {} instead of {}", Quoted(word),
+                                    HostsText(hosts, most->second.hosts), Sight::Text(each), Sight::Text(*most)),
+                        kind == CheckedFile::Kind::kProgram ? "install the same version on all hosts"
+                                                            : "copy the same file to all hosts, or use --ship-code"}});
+    }
+  }
+  if (!differs && !same.empty()) {
+    std::string words;
+    for (const std::string& word : same) words += (words.empty() ? "" : ", ") + word;
+    found.push_back(
+        {Outcome::kOk, {Check::kVersions, {}, {}, fmt::format("the same on {} hosts: {}", hosts.size(), words), {}}});
+  }
+  return found;
+}
+
+// Findings of kClock: hosts whose clocks differ from others by more than a second plus the uncertainty.
+std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<std::string>& hosts,
+                                           std::span<const std::optional<StubReport>> accounts) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>
+      apart;  // pair of hosts, the lower number first -> difference
+  std::int64_t most = 0;
+  bool compared = false;
+  for (std::uint32_t i = 0; i < accounts.size(); ++i) {
+    if (!accounts[i]) continue;
+    for (const ClockDifference& clock : accounts[i]->clocks) {
+      if (clock.peer >= plan.processes.size() || clock.error_ns < 0 || clock.offset_ns == INT64_MIN) continue;
+      const std::int64_t distance = std::abs(clock.offset_ns);
+      compared = true;
+      most = std::max(most, distance);
+      if (distance < clock.error_ns || static_cast<std::uint64_t>(distance - clock.error_ns) <= kMostClockNs) continue;
+      const auto pair = std::minmax(plan.processes[i].host, plan.processes[clock.peer].host);
+      if (pair.first != pair.second) apart[pair] = std::max(apart[pair], distance);
+    }
+  }
+  std::vector<HostwideFinding> found;
+  if (compared && apart.empty()) {
+    found.push_back({Outcome::kOk, {Check::kClock, {}, {}, "within " + DurationText(InSeconds(most)), {}}});
+  }
+  // Reports the host that differs from most others, then the next.
+  while (!apart.empty()) {
+    std::map<std::uint32_t, std::size_t> count;
+    for (const auto& [pair, distance] : apart) {
+      ++count[pair.first];
+      ++count[pair.second];
+    }
+    const std::uint32_t worst = std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) {
+                                  return a.second < b.second;
+                                })->first;
+    std::set<std::uint32_t> others;
+    std::int64_t by = 0;
+    for (auto pair = apart.begin(); pair != apart.end();) {
+      const auto [first, second] = pair->first;
+      if (first != worst && second != worst) {
+        ++pair;
+        continue;
+      }
+      others.insert(first == worst ? second : first);
+      by = std::max(by, pair->second);
+      pair = apart.erase(pair);
+    }
+    found.push_back(
+        {Outcome::kFailed,
+         {Check::kClock,
+          {*FirstOn(plan, worst)},
+          {},
+          fmt::format("its clock differs from {}'s by {}", HostsText(hosts, others), DurationText(InSeconds(by))),
+          "check with timedatectl on both whether their time is synchronized"}});
+  }
+  return found;
+}
+
+// Findings of preflight about programs and packages, and its faults of hosts.
+std::vector<HostwideFinding> TakeComparison(const Plan& plan, const std::vector<std::string>& hosts,
+                                            const HostsCompared& compared) {
+  std::set<std::string> programs;
+  for (const Process& process : plan.processes) {
+    if (const std::vector<Text> words = RehearsedWords(plan, process); !words.empty())
+      programs.insert(words.front().marked);
+  }
+  std::vector<HostwideFinding> found;
+  const auto add = [&](Check check, std::uint32_t host, std::string text, std::string hint) {
+    const auto first = host < hosts.size() ? FirstOn(plan, host) : std::nullopt;  // a spare has no process
+    if (first) found.push_back({Outcome::kFailed, {check, {*first}, {}, std::move(text), std::move(hint)}});
+  };
+  // Paths of programs may differ: their contents are compared, and for Python what it reports about itself.
+  for (const HostDifference& difference : compared.differences) {
+    const std::size_t of = difference.subject.find(" of ");
+    const std::string whose = of == std::string::npos ? difference.subject : difference.subject.substr(of + 4);
+    if (!difference.subject.starts_with("driver ") && !(IsPython(whose) && programs.contains(whose))) continue;
+    if (difference.variants.empty()) continue;
+    const HostVariant& most = difference.variants.front();
+    const std::string with_most = HostsText(hosts, {most.hosts.begin(), most.hosts.end()});
+    for (const HostVariant& variant : std::span(difference.variants).subspan(1)) {
+      for (const std::uint32_t host : variant.hosts) {
+        add(Check::kVersions, host,
+            fmt::format("{} is {}, and on {} {}", difference.subject, variant.value, with_most, most.value),
+            "install the same version on all hosts");
+      }
+    }
+  }
+  static const std::map<std::string, Check, std::less<>> kKinds = {
+      {"clock", Check::kClock}, {"disk", Check::kDisk},       {"program", Check::kFiles},
+      {"limit", Check::kStart}, {"devices", Check::kDevices}, {"version", Check::kVersions}};
+  for (const HostFault& fault : compared.faults) {
+    const auto kind = kKinds.find(fault.kind);
+    if (kind == kKinds.end()) continue;
+    for (const std::uint32_t host : fault.hosts) add(kind->second, host, fault.text, fault.hint);
+  }
+  return found;
+}
 
 using Outcome = StubFinding::Outcome;
 
@@ -392,6 +617,136 @@ int RehearsalExitCode(const Rehearsal& rehearsal) {
   if (rehearsal.run_exit_code > 128) return rehearsal.run_exit_code;
   if (!rehearsal.came_about && rehearsal.failures.front().check == Check::kStart) return 3;
   return rehearsal.ok() ? 0 : 1;
+}
+
+// Writes the result of a rehearsal as a table and as JSON: RehearsalText and RehearsalJson of rehearsal.h.
+
+namespace {
+
+using namespace report_json;
+
+constexpr std::array<const char*, 3> kWords = {"ok", "FAILED", "not checked"};
+constexpr std::array<const char*, 3> kJsonWords = {"ok", "failed", "not_checked"};
+
+// Processes by host and role, in the order of the plan.
+struct FindingGroup {
+  std::string host;
+  std::string role;
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::uint32_t> indices;
+};
+
+std::vector<FindingGroup> Grouped(const Rehearsal& rehearsal, std::span<const std::uint32_t> processes) {
+  std::vector<FindingGroup> groups;
+  for (const std::uint32_t index : processes) {
+    const RehearsedProcess& process = rehearsal.processes[index];
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const FindingGroup& each) {
+      return each.host == process.host && each.role == process.role;
+    });
+    if (group == groups.end()) group = groups.insert(groups.end(), {process.host, process.role, {}, {}});
+    group->indices.push_back(process.index);
+    if (process.rank) group->ranks.push_back(*process.rank);
+  }
+  return groups;
+}
+
+std::string FailureText(const Rehearsal& rehearsal, const RehearsalFailure& failure) {
+  std::string text = std::string(CheckName(failure.check)) + ": ";
+  if (!failure.processes.empty()) text += PartyText(rehearsal, failure.processes);
+  if (failure.check == Check::kHello && !failure.peers.empty())
+    text += " cannot reach " + PartyText(rehearsal, failure.peers);
+  if (!failure.processes.empty()) text += ": ";
+  return text + failure.text;
+}
+
+Json PartyJson(const Rehearsal& rehearsal, const std::vector<std::uint32_t>& processes) {
+  Json list = Json::array();
+  for (const std::uint32_t index : processes) {
+    const RehearsedProcess& process = rehearsal.processes[index];
+    list.push_back({{"role", process.role},
+                    {"index", process.index},
+                    {"rank", process.rank ? Json(*process.rank) : Json(nullptr)},
+                    {"host", Plain(process.host)}});
+  }
+  return list;
+}
+
+Json FailuresJson(const Rehearsal& rehearsal, const std::vector<RehearsalFailure>& failures) {
+  Json list = Json::array();
+  for (const RehearsalFailure& failure : failures) {
+    list.push_back({{"check", CheckName(failure.check)},
+                    {"text", Plain(failure.text)},
+                    {"hint", TextOrNull(failure.hint)},
+                    {"processes", PartyJson(rehearsal, failure.processes)},
+                    {"peers", PartyJson(rehearsal, failure.peers)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string PartyText(const Rehearsal& rehearsal, std::span<const std::uint32_t> processes) {
+  std::string text;
+  for (FindingGroup& group : Grouped(rehearsal, processes)) {
+    text += text.empty() ? "" : ", ";
+    std::sort(group.ranks.begin(), group.ranks.end());
+    std::sort(group.indices.begin(), group.indices.end());
+    if (group.ranks.size() != group.indices.size()) {
+      text += fmt::format("{}.{}", group.role, NumberListText(group.indices));
+    } else if (group.ranks.size() == 1) {
+      text += fmt::format("rank {} ({}.{})", group.ranks.front(), group.role, group.indices.front());
+    } else {
+      text += fmt::format("ranks {} ({})", NumberListText(group.ranks), group.role);
+    }
+    text += " on " + group.host;
+  }
+  return text;
+}
+
+std::string RehearsalText(const Rehearsal& rehearsal) {
+  std::string text = fmt::format("rehearsal of {}: {} process{} on {} host{} in {}\n", Printable(rehearsal.name),
+                                 rehearsal.processes.size(), rehearsal.processes.size() == 1 ? "" : "es",
+                                 rehearsal.hosts, rehearsal.hosts == 1 ? "" : "s", DurationText(rehearsal.seconds));
+  for (const RehearsalRow& row : rehearsal.rows) {
+    text += fmt::format("  {:<10}{:<13}{}", CheckName(row.check), kWords[static_cast<std::size_t>(row.outcome)],
+                        Printable(row.text));
+    while (text.ends_with(' ')) text.pop_back();
+    text += '\n';
+  }
+  const auto list = [&](const char* head, const std::vector<RehearsalFailure>& failures) {
+    if (failures.empty()) return;
+    text += fmt::format("{}\n", head);
+    for (const RehearsalFailure& failure : failures) {
+      text += fmt::format("  {}\n", Printable(FailureText(rehearsal, failure)));
+      if (!failure.hint.empty()) text += fmt::format("    hint: {}\n", Printable(failure.hint));
+    }
+  };
+  list("faults", rehearsal.failures);
+  list("notes", rehearsal.notes);
+  text += fmt::format("run {}\n", Printable(rehearsal.run_dir));
+  return text;
+}
+
+std::string RehearsalJson(const Rehearsal& rehearsal) {
+  Json checks = Json::array();
+  for (const RehearsalRow& row : rehearsal.rows) {
+    checks.push_back({{"check", CheckName(row.check)},
+                      {"outcome", kJsonWords[static_cast<std::size_t>(row.outcome)]},
+                      {"text", Plain(row.text)}});
+  }
+  const Json json = {{"format", 1},
+                     {"run", rehearsal.run},
+                     {"name", Plain(rehearsal.name)},
+                     {"run_dir", Plain(rehearsal.run_dir)},
+                     {"ok", rehearsal.ok()},
+                     {"exit_code", RehearsalExitCode(rehearsal)},
+                     {"seconds", rehearsal.seconds},
+                     {"hosts", rehearsal.hosts},
+                     {"processes", rehearsal.processes.size()},
+                     {"checks", std::move(checks)},
+                     {"failures", FailuresJson(rehearsal, rehearsal.failures)},
+                     {"notes", FailuresJson(rehearsal, rehearsal.notes)}};
+  return SerializedJson(json, 2) + "\n";
 }
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// The result of a rehearsal: a table of checks, and every failure with its ranks and hosts. Made from the run directory
-// alone, like every report: from the plan, the journal and the stubs' reports in the logs.
+// The result of a rehearsal: a table of checks, among them comparisons of hosts, and every failure with its ranks and
+// hosts.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,9 @@
 #include "stub/records/stub_report.h"
 
 namespace muster {
+
+// The result of a rehearsal: a table of checks, and every failure with its ranks and hosts. Made from the run directory
+// alone, like every report: from the plan, the journal and the stubs' reports in the logs.
 
 struct RehearsalRow {
   Check check = Check::kStart;

@@ -10,26 +10,236 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/system/clock.h"
+#include "base/system/file_access.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "code/git.h"
 #include "muster/plan.h"
+#include "muster/result.h"
 #include "plan/plan/roles.h"
+#include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
+#include "run/hosts/host_differences.h"
 #include "run/journal/head_facts.h"
 #include "run/journal/journal.h"
 #include "run/journal/run_summary.h"
-#include "run/report/assigned_rank.h"
 #include "run/report/context_report.h"
+#include "run/start/start_specs.h"
 #include "wire/files/log_bytes.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
+
+std::vector<ActivationReport> ReadActivations(const Plan& plan, const CheckedJournal& journal, int folder) {
+  std::vector<ActivationReport> activations;
+  std::map<std::uint32_t, std::string> names;
+  for (const JournalRecord& record : journal.records()) {
+    if (const auto* connected = std::get_if<AgentConnected>(&record.entry))
+      names[connected->host] = connected->host_name;
+    const auto* reported = std::get_if<HostActivated>(&record.entry);
+    if (reported == nullptr) continue;
+    ActivationReport& activation = activations.emplace_back();
+    const auto name = names.find(reported->host);
+    activation.host = name == names.end() ? fmt::format("host{}", reported->host) : name->second;
+    activation.seconds = static_cast<double>(reported->took_ms) / 1000;
+    for (const auto& [variable, unused] : reported->set) activation.set.push_back(variable);
+    activation.unset = reported->unset;
+    activation.failed_step = reported->failed_step;
+    activation.error = reported->error;
+    activation.log = ActivationLogPath(plan, reported->host);
+    if (!reported->error.empty()) activation.last_lines = LastLines(folder, activation.log);
+  }
+  return activations;
+}
+
+std::string FailedActivationText(const std::vector<ActivationReport>& activations) {
+  std::string text;
+  for (const ActivationReport& activation : activations) {
+    if (activation.last_lines.empty()) continue;
+    text += fmt::format("  last lines of {}:\n", activation.log);
+    for (const std::string& line : activation.last_lines) text += fmt::format("    {}\n", Printable(line));
+  }
+  return text;
+}
+
+std::string ActivationText(const std::vector<ActivationReport>& activations) {
+  constexpr std::size_t kShown = 4;
+  std::string text;
+  std::size_t good = 0;
+  for (const ActivationReport& activation : activations) {
+    if (!activation.error.empty() || ++good > kShown) continue;
+    text += fmt::format("  {:<10}{} in {}: {} set, {} removed\n", "activated", Printable(activation.host),
+                        DurationText(activation.seconds), activation.set.size(), activation.unset.size());
+  }
+  if (good > kShown) text += fmt::format("  {:<10}{} more hosts\n", "activated", good - kShown);
+  return text;
+}
+
+namespace {
+
+constexpr std::size_t kShownDigits = 12;
+
+}  // namespace
+
+CodeReport MakeCodeReport(const CheckedJournal& journal) {
+  CodeReport code;
+  for (const JournalRecord& record : journal.records()) {
+    if (const auto* seen = std::get_if<CodeSeen>(&record.entry)) code.seen = *seen;
+    if (const auto* shipped = std::get_if<CodeShipped>(&record.entry)) code.shipped.push_back(*shipped);
+  }
+  return code;
+}
+
+std::string GitText(const CodeReport& code) {
+  if (!code.seen) return {};
+  const CodeSeen& seen = *code.seen;
+  std::string text = seen.commit.empty() ? "no commit" : seen.commit.substr(0, 12);
+  if (!seen.branch.empty()) text += " on " + seen.branch;
+  if (seen.changed + seen.untracked > 0)
+    text += fmt::format(", {} changed or untracked", seen.changed + seen.untracked);
+  return text;
+}
+
+std::string CodeText(const CodeReport& code) {
+  std::string text;
+  if (code.seen) {
+    const GitState state{code.seen->commit, code.seen->branch, code.seen->changed, code.seen->untracked, {}};
+    text += fmt::format("  {:<10}{}\n", "code", GitStateText(state));
+  }
+  if (!code.shipped.empty()) {
+    const CodeShipped& first = code.shipped.front();
+    std::uint64_t sent = 0;
+    for (const CodeShipped& each : code.shipped) sent += each.sent;
+    text += fmt::format("  {:<10}{} of {}: {} file{}, {}, to {} host{}{}\n", "shipped",
+                        Printable(first.hash.substr(0, kShownDigits)), Printable(first.from), first.files,
+                        first.files == 1 ? "" : "s", RoughBytes(first.bytes), code.shipped.size(),
+                        code.shipped.size() == 1 ? "" : "s",
+                        sent == 0 ? ", which had it already" : fmt::format(" ({} sent)", RoughBytes(sent)));
+  }
+  return text;
+}
+
+std::vector<DroppedLog> ReadDroppedLogs(const Plan& plan, const CheckedJournal& journal, int run_dir) {
+  std::vector<DroppedLog> dropped;
+  std::map<std::uint32_t, std::string> means;  // by host
+  for (const JournalRecord& record : journal.records()) {
+    if (const auto* agent = std::get_if<AgentConnected>(&record.entry)) {
+      for (const std::string& name : agent->mechanisms) {
+        if (name == "collapse-range" || name == "log-pipe") means[agent->host] = name;
+      }
+    }
+    const auto* order = std::get_if<StartOrdered>(&record.entry);
+    if (order == nullptr) continue;
+    const Process& process = plan.processes[order->process];
+    if (plan.roles[process.role].limits.log_bytes == 0) continue;
+    const std::string log = LogPath(plan, order->process, order->attempt);
+    const auto head = ReadLogHead(run_dir, log);
+    if (head && head->kept > 0) dropped.push_back({log, head->kept, head->limit, means[process.host]});
+  }
+  return dropped;
+}
+
+std::string DroppedLogsText(const std::vector<DroppedLog>& dropped) {
+  if (dropped.empty()) return {};
+  const DroppedLog& first = dropped.front();
+  if (dropped.size() == 1) {
+    return fmt::format("the first {} bytes of {} were dropped by its limit of {} bytes (by {})", first.bytes, first.log,
+                       first.limit, first.by);
+  }
+  std::uint64_t bytes = 0;
+  for (const DroppedLog& log : dropped) bytes += log.bytes;
+  return fmt::format("the first bytes of {} logs were dropped by their limits, {} in all (by {})", dropped.size(),
+                     bytes, first.by);
+}
+
+namespace {
+
+std::string JobName(const JobReport& job) {
+  return job.job.empty() ? fmt::format("a job of {}", Printable(job.engine))
+                         : fmt::format("{} job {}", Printable(job.engine), Printable(job.job));
+}
+
+std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
+
+nlohmann::ordered_json JobTextOrNull(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(JsonSafe(text));
+}
+
+}  // namespace
+
+std::optional<JobReport> MakeJobReport(const std::string& run_dir) {
+  const auto record = ReadJobRecord(run_dir);
+  if (!record) return std::nullopt;
+  JobReport report;
+  report.engine = record->engine;
+  report.job = ReadJobId(run_dir);
+  report.attempts = ReadAttempts(FirstAttemptOf(run_dir));
+  report.said = ReadJobEnd(run_dir);
+  for (std::size_t i = 0; i < report.attempts.size(); ++i) {
+    const JobAttempt& attempt = report.attempts[i];
+    if (attempt.run != record->run) continue;
+    report.attempt = i + 1;
+    report.end = attempt.end;
+    report.host = attempt.lost.empty() ? attempt.host : attempt.lost;
+  }
+  return report;
+}
+
+std::string LostText(const JobReport& job) {
+  const std::string end = !job.end.empty() ? job.end : job.said ? job.said->state : std::string();
+  if (end.empty()) return {};
+  return fmt::format("{} {}{}", JobName(job), JobEndText(end, job.host),
+                     job.said && !job.said->reason.empty() ? " (" + Printable(job.said->reason) + ")" : "");
+}
+
+std::string JobLines(const JobReport& job) {
+  std::string text = fmt::format("  {:<10}{}", "job", JobName(job));
+  if (job.attempts.size() > 1) text += fmt::format(", attempt {} of {}", job.attempt, job.attempts.size());
+  if (!job.end.empty()) text += fmt::format("; it {}", JobEndText(job.end, job.host));
+  text += '\n';
+  if (job.attempts.size() < 2) return text;
+  for (std::size_t i = 0; i < job.attempts.size(); ++i) {
+    const JobAttempt& attempt = job.attempts[i];
+    text += fmt::format(
+        "  {:<10}{} on {}{}: {}\n", "attempt", i + 1, Printable(attempt.host),
+        attempt.end.empty()
+            ? ""
+            : fmt::format(", job {}", JobEndText(attempt.end, attempt.lost.empty() ? attempt.host : attempt.lost)),
+        Printable(attempt.run_dir));
+  }
+  return text;
+}
+
+nlohmann::ordered_json JobJson(const JobReport& job) {
+  nlohmann::ordered_json attempts = nlohmann::ordered_json::array();
+  for (const JobAttempt& attempt : job.attempts) {
+    attempts.push_back({{"run", JsonSafe(attempt.run)},
+                        {"run_dir", JsonSafe(attempt.run_dir)},
+                        {"host", JsonSafe(attempt.host)},
+                        {"end", JobTextOrNull(attempt.end)},
+                        {"lost", JobTextOrNull(attempt.lost)},
+                        {"requeued", attempt.requeued}});
+  }
+  nlohmann::ordered_json said = nullptr;
+  if (job.said) {
+    said = {{"state", JsonSafe(job.said->state)},
+            {"reason", JobTextOrNull(job.said->reason)},
+            {"hosts", JobTextOrNull(job.said->hosts)},
+            {"exit_code",
+             job.said->exit_code ? nlohmann::ordered_json(*job.said->exit_code) : nlohmann::ordered_json(nullptr)}};
+  }
+  return {{"engine", JsonSafe(job.engine)}, {"id", JobTextOrNull(job.job)}, {"attempt", job.attempt},
+          {"end", JobTextOrNull(job.end)},  {"said", std::move(said)},      {"attempts", std::move(attempts)}};
+}
+
 namespace {
 
 // Journal entries about one attempt of a process.
@@ -454,6 +664,22 @@ Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan
   report.timings = reading.MakeTimings(lost ? first.at + NsUntilLastSign(folder.get(), first, last) : last.at);
   report.startup = MakeStartup(plan, journal, ClocksOf(plan, journal));
   return report;
+}
+
+ReportFiles WriteReportFiles(int folder, const std::string& run_dir, std::shared_ptr<const Plan> plan) {
+  ReportFiles account;
+  // Through the descriptor, because another directory may have replaced it.
+  Result<Report> report = MakeReport(FileBelow{folder, {}}.ThroughDescriptor(), std::move(plan));
+  if (!report) return account;
+  report->run_dir = run_dir;
+  for (const auto& [name, bytes] :
+       {std::pair{kReportEntry.name, ReportJson(*report)}, std::pair{kReportTextEntry.name, ReportText(*report)}}) {
+    if (const Result<void> written = ReplaceFile(folder, name, bytes); !written) {
+      account.problems.insert(account.problems.end(), written.error().begin(), written.error().end());
+    }
+  }
+  account.report = *std::move(report);
+  return account;
 }
 
 }  // namespace muster

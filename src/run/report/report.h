@@ -1,8 +1,9 @@
-// The report of a run: what happened, which process failed first and with which evidence, which ended because of it,
-// and that no process is left. Made from the files of a run directory alone, so that the same code reports on old and
-// active runs, on this machine or on another one to which the folder was copied.
+// The report of a run: what happened, which process failed first and with which evidence, which code and activation
+// it ran with, which job it was, and which logs lost their beginning. It is made from the run directory alone, and
+// written when the run has ended.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,21 +11,105 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
+#include "muster/diagnostic.h"
+#include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/value.h"
+#include "run/directory/job_record.h"
 #include "run/directory/process_output.h"
 #include "run/directory/usage_history.h"
 #include "run/journal/head_facts.h"
-#include "run/report/activation_report.h"
-#include "run/report/code_report.h"
-#include "run/report/dropped_logs.h"
+#include "run/journal/journal.h"
 #include "run/report/dump_report.h"
 #include "run/report/failure_analysis.h"
-#include "run/report/job_report.h"
 #include "run/report/metrics_report.h"
 #include "run/report/startup.h"
 
 namespace muster {
+
+// Reports the activation of hosts: which variables it set and removed, and why it failed.
+//
+// Reads the journal and the activation's logs; values of variables stay in the journal.
+
+// The activation of one host.
+struct ActivationReport {
+  std::string host;
+  double seconds = 0;
+  std::vector<std::string> set;  // names, in order
+  std::vector<std::string> unset;
+  std::uint32_t failed_step = 0;        // from 1; 0: none failed, or the shell as a whole
+  std::string error;                    // empty if it succeeded
+  std::string log;                      // relative to the run directory
+  std::vector<std::string> last_lines;  // of that log, if it failed: at most kLastLines, safe for a terminal
+};
+
+// In the order in which hosts answered. `folder` is a descriptor of the run directory.
+std::vector<ActivationReport> ReadActivations(const Plan& plan, const CheckedJournal& journal, int folder);
+
+// Lines of report.txt, each ending with a newline: the last lines of failed activations, …
+std::string FailedActivationText(const std::vector<ActivationReport>& activations);
+// … and the changes made by the others; if there are many hosts, those of the first few.
+std::string ActivationText(const std::vector<ActivationReport>& activations);
+
+// Reports on the code of a run: its state in git, and the shipped code. Made from the journal
+// alone.
+
+struct CodeReport {
+  std::optional<CodeSeen> seen;
+  std::vector<CodeShipped> shipped;  // one entry for each host
+};
+
+CodeReport MakeCodeReport(const CheckedJournal& journal);
+
+// "0123456789ab on main, 3 changed or untracked"; empty if the state in git is not known.
+std::string GitText(const CodeReport& code);
+
+// Lines of report.txt, each ending with a newline; empty if nothing is known.
+std::string CodeText(const CodeReport& code);
+
+// Lists the logs of a run whose beginning was dropped because of a size limit. Depends on the plan, the journal and the
+// time indexes of the logs.
+
+struct DroppedLog {
+  std::string log;          // relative to the run directory
+  std::uint64_t bytes = 0;  // dropped from its beginning
+  std::uint64_t limit = 0;  // in bytes
+  std::string by;           // "collapse-range" or "log-pipe", as reported by the host's agent; empty if unknown
+};
+
+// In the order of starts. `run_dir` is a descriptor.
+std::vector<DroppedLog> ReadDroppedLogs(const Plan& plan, const CheckedJournal& journal, int run_dir);
+
+// The report's line about dropped logs, or an empty text.
+std::string DroppedLogsText(const std::vector<DroppedLog>& dropped);
+
+// What a report says about the job of an engine that the run was submitted as: its attempts, and how their allocations
+// ended.
+
+struct JobReport {
+  std::string engine;
+  std::string job;                   // its id; empty if it is not known
+  std::vector<JobAttempt> attempts;  // of the run, oldest first
+  std::size_t attempt = 0;           // this one, from 1; 0: no head has begun
+  std::string end;             // how the allocation of this attempt ended, if it did before the run: "time_limit", …
+  std::string host;            // of its head; of an attempt that lost another one, that one
+  std::optional<JobEnd> said;  // by the engine, once the job was over
+};
+
+// Nothing for a run that was not submitted.
+std::optional<JobReport> MakeJobReport(const std::string& run_dir);
+
+// Why the run had no end: "slurm job 12 was cancelled"; empty if it is not known.
+std::string LostText(const JobReport& job);
+// The lines of a report: the job, and earlier and later attempts.
+std::string JobLines(const JobReport& job);
+nlohmann::ordered_json JobJson(const JobReport& job);
+
+// The report of a run: what happened, which process failed first and with which evidence, which ended because of it,
+// and that no process is left. Made from the files of a run directory alone, so that the same code reports on old and
+// active runs, on this machine or on another one to which the folder was copied.
 
 struct AttemptReport {
   std::uint32_t attempt = 0;
@@ -220,5 +305,16 @@ struct ReportView {
 
 // The text of report.txt: safe for a terminal, ends with a newline.
 std::string ReportText(const Report& report, const ReportView& view = {});
+
+// Writes the report of a run to files in its directory when the run has ended.
+
+struct ReportFiles {
+  std::optional<Report> report;  // empty if the run directory cannot be read back
+  Diagnostics problems;          // files that could not be written
+};
+
+// Writes report.json and report.txt of the ended run, made from its directory like any other report; `plan` as for
+// MakeReport.
+ReportFiles WriteReportFiles(int folder, const std::string& run_dir, std::shared_ptr<const Plan> plan = nullptr);
 
 }  // namespace muster

@@ -1,6 +1,8 @@
-// Writes report.txt: ReportText of report.h. A few lines about the run, the first failure first.
+// Reports, with their failures, dumps and contexts, as text.
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,9 +13,377 @@
 #include "base/values/quoting.h"
 #include "run/directory/run_tags.h"
 #include "run/report/context_report.h"
+#include "run/report/dump_report.h"
+#include "run/report/failure_analysis.h"
 #include "run/report/report.h"
 
 namespace muster {
+
+// Writes the analysis of a first failure for report.txt: FailureHeadline and FailureDetails of failure_analysis.h.
+
+namespace {
+
+constexpr std::size_t kMostGroups = 4;
+constexpr std::size_t kMostLines = 6;
+constexpr std::size_t kMostEntries = 12;
+constexpr std::size_t kMostMembers = 6;
+constexpr std::size_t kMostTraceback = 12;
+
+std::string Row(const std::string& head, const std::string& text) {
+  return fmt::format("  {:<10}{}\n", head, Printable(text));
+}
+
+// "worker.0-3 (ranks 4-7)": with ranks if they differ from the indices.
+std::string MembersText(const Members& members) {
+  std::string text = fmt::format("{}.{}", members.role, IndexRanges(members.indices));
+  if (!members.ranks.empty() && members.ranks != members.indices) {
+    text += fmt::format(" (rank{} {})", members.ranks.size() == 1 ? "" : "s", IndexRanges(members.ranks));
+  }
+  return text;
+}
+
+std::string Plural(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// The error file of the process.
+std::string NoteText(const ErrorNote& note, bool with_traceback = true) {
+  if (!note.unreadable.empty()) return Row("error", "its error file cannot be read: " + note.unreadable);
+  std::string text = Row("error", note.message);
+  const auto& lines = note.traceback;
+  const std::size_t skipped = lines.size() > kMostTraceback ? lines.size() - kMostTraceback : 0;
+  for (std::size_t i = skipped; with_traceback && i < lines.size(); ++i) text += Row("", "  " + lines[i]);
+  std::size_t shown = 0;
+  for (const auto& [name, value] : note.more) {
+    if (shown++ == kMostMembers) break;
+    text += Row("", fmt::format("{}: {}", name, ToText(value)));
+  }
+  return text;
+}
+
+std::string DoubtText(const UncertainOrder& doubt) {
+  const std::string who = fmt::format("unknown whether {}{} failed first: ", MembersText(doubt.who),
+                                      doubt.host.empty() ? "" : " on " + doubt.host);
+  if (doubt.host.empty()) return who + "they ended too close together";
+  if (!doubt.after) return who + "the clocks of the hosts have not been compared";
+  return who + fmt::format("seen {} {}, and the order is certain only beyond {}", DurationText(std::abs(*doubt.after)),
+                           *doubt.after >= 0 ? "later" : "earlier", DurationText(doubt.within));
+}
+
+std::string TimeText(double seconds) {
+  if (seconds == 0) return "0";
+  return (seconds < 0 ? "-" : "+") + DurationText(std::abs(seconds));
+}
+
+// Texts of which each is shown once in full: after that without what stands behind the colon.
+class Once {
+ public:
+  explicit Once(const std::string& first) : shown_{first} {}
+
+  std::string operator()(const std::string& text) {
+    return shown_.insert(text).second ? text : text.substr(0, text.find(": "));
+  }
+
+ private:
+  std::set<std::string> shown_;
+};
+
+std::string GroupText(const FailedGroup& group, Once& once) {
+  if (group.lines.empty() && !group.error && group.evidence.empty()) {
+    return fmt::format("  no last lines of {}, which {}\n", Printable(MembersText(group.who)), once(group.why));
+  }
+  const bool several = group.who.indices.size() > 1;
+  std::string text =
+      fmt::format("  last lines of {}, which {}{}:\n", Printable(MembersText(group.who)), once(group.why),
+                  !several      ? ""
+                  : group.alike ? " (they differ only in numbers; the first one's)"
+                                : " (the same)");
+  if (group.error) text += NoteText(*group.error);
+  for (const std::string& evidence : group.evidence) text += Row("evidence", evidence);
+  const std::size_t skipped = group.lines.size() > kMostLines ? group.lines.size() - kMostLines : 0;
+  for (std::size_t i = skipped; i < group.lines.size(); ++i) text += fmt::format("    {}\n", Printable(group.lines[i]));
+  return text;
+}
+
+}  // namespace
+
+std::string MembersText(const std::vector<Members>& members) {
+  std::string text;
+  for (const Members& each : members) text += (text.empty() ? "" : ", ") + MembersText(each);
+  return text;
+}
+
+std::string SignText(const EarlierSign& sign) {
+  const std::string age = sign.before ? fmt::format(" (by {})", DurationText(*sign.before)) : "";
+  return fmt::format("{} may have failed first{}: {}", MembersText(sign.who), age, sign.what);
+}
+
+std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback) {
+  std::string text;
+  if (account.error) text += NoteText(*account.error, with_traceback);
+  if (!account.hint.empty() && !(account.error && account.hint.find(account.error->message) != std::string::npos)) {
+    text += Row("hint", account.hint);
+  }
+  for (const std::string& evidence : account.evidence) text += Row("evidence", evidence);
+  for (const UncertainOrder& doubt : account.doubts) text += Row("order", DoubtText(doubt));
+  std::size_t signs = 0;
+  for (const EarlierSign& sign : account.signs) {
+    if (signs++ == kMostGroups) break;
+    text += Row("doubt", SignText(sign));
+  }
+  if (account.signs.size() > kMostGroups) {
+    text += Row("", fmt::format("{} more in report.json", account.signs.size() - kMostGroups));
+  }
+  return text;
+}
+
+std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name, const std::string& why) {
+  std::string text;
+  Once once(why);
+  for (std::size_t i = 0; i < std::min(account.others.size(), kMostGroups); ++i)
+    text += GroupText(account.others[i], once);
+  if (account.others.size() > kMostGroups) {
+    text += fmt::format("  … and {} that ended differently\n", Plural(account.others.size() - kMostGroups, "group"));
+  }
+  // With only one entry, the timeline would repeat the first failure.
+  if (account.timeline.size() < 2) return text;
+  // Selects entries so that the first failure is included.
+  const auto zero = std::find_if(account.timeline.begin(), account.timeline.end(),
+                                 [](const TimelineEntry& entry) { return entry.from >= 0; });
+  const auto at = static_cast<std::size_t>(zero - account.timeline.begin());
+  const std::size_t first = at > kMostEntries / 3 ? at - kMostEntries / 3 : 0;
+  text += fmt::format("  around the first failure, that of {}:\n", Printable(origin_name));
+  if (first > 0) text += fmt::format("    {} before\n", Plural(first, "entry"));
+  for (std::size_t i = first; i < std::min(account.timeline.size(), first + kMostEntries); ++i) {
+    const TimelineEntry& entry = account.timeline[i];
+    const std::string until = entry.to - entry.from < 0.0005 ? "" : fmt::format(", the last at {}", TimeText(entry.to));
+    const bool several = entry.who.size() > 1 || entry.who.front().indices.size() > 1;
+    const std::string what = several && entry.what.starts_with("was ") ? "were " + entry.what.substr(4) : entry.what;
+    text += fmt::format("    {:<9} {} {}{}\n", TimeText(entry.from), Printable(MembersText(entry.who)),
+                        Printable(once(what)), until);
+  }
+  if (account.timeline.size() > first + kMostEntries) {
+    text += fmt::format("    {} more in report.json\n", account.timeline.size() - first - kMostEntries);
+  }
+  return text;
+}
+
+// Writes a dump as text: DumpText of dump_report.h.
+
+namespace {
+
+constexpr std::size_t kMostFrames = 6;
+constexpr double kBusy = 0.5;  // of a processor: the process is computing, or in an endless loop
+
+std::string FrameText(const StackFrame& frame) {
+  if (frame.file.empty()) return frame.function;
+  const std::string line = frame.line == 0 ? "" : fmt::format(":{}", frame.line);
+  return fmt::format("{} ({}{})", frame.function, frame.file, line);
+}
+
+// "waiting in anon_pipe_read (read of a pipe)"
+std::string KernelText(const ThreadState& thread) {
+  std::string text;
+  const bool waits = !thread.wait.empty();
+  if (waits) text = fmt::format("waiting in {}", thread.wait);
+  if (!waits && thread.state == "running") text = "running";
+  if (!waits && thread.state == "sleeping") text = "waiting";
+  if (thread.state == "uninterruptible") text += text.empty() ? "stuck in the kernel" : ", uninterruptible";
+  if (thread.state == "stopped" || thread.state == "traced") text = thread.state;
+  if (thread.state == "zombie" || thread.state == "dead") text = "zombie";
+  if (!thread.call.empty()) {
+    const bool plain = thread.target == "pipe" || thread.target == "socket" || thread.target == "eventpoll";
+    text += fmt::format("{}{}{}{})", text.empty() ? "(" : " (", thread.call,
+                        thread.target.empty() ? ""
+                        : plain               ? " of a "
+                                              : " of ",
+                        thread.target);
+  }
+  return text;
+}
+
+std::string PlaceText(const DumpGroup& group) {
+  const ThreadState* thread = group.thread();
+  if (thread == nullptr) return group.state() == nullptr ? "exited before it could be inspected" : "no information";
+  std::string text;
+  if (!thread->frames.empty()) text = fmt::format("in {}", FrameText(thread->frames.front()));
+  if (const std::string kernel = KernelText(*thread); !kernel.empty()) text += (text.empty() ? "" : ", ") + kernel;
+  if (group.busiest >= kBusy) text += fmt::format(", {:.0f} % of a processor", 100 * group.busiest);
+  return text.empty() ? "no information" : text;
+}
+
+std::string SilenceText(const DumpGroup& group) {
+  std::string text = fmt::format("wrote last {} before", DurationText(group.longest_seconds));
+  if (group.longest_seconds - group.quietest_seconds > 0.5) {
+    text = fmt::format("wrote last {} to {} before", DurationText(group.quietest_seconds),
+                       DurationText(group.longest_seconds));
+  }
+  if (group.first.log_bytes == 0) return "wrote nothing";
+  return group.last_line.empty() ? text : fmt::format("{}: {}", text, group.last_line);
+}
+
+// "2 python3, 1 nvcc": the other system processes of the first one.
+std::string BesidesText(const DumpGroup& group) {
+  std::map<std::string, std::size_t> programs;
+  for (std::size_t i = 0; i < group.first.states.size(); ++i) {
+    if (i != group.place) ++programs[group.first.states[i].program];
+  }
+  std::string text;
+  for (const auto& [program, count] : programs)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, program);
+  return text;
+}
+
+std::string GroupText(const DumpGroup& group) {
+  std::string text = fmt::format("    {}{}: {}\n", Printable(MembersText({group.who})),
+                                 group.odd ? ", unlike most of its role" : "", Printable(PlaceText(group)));
+  if (const ThreadState* thread = group.thread()) {
+    const std::size_t shown = std::min(thread->frames.size(), kMostFrames);
+    for (std::size_t i = 1; i < shown; ++i) {
+      text += fmt::format("      {} {}\n", i == 1 ? "from" : "    ", Printable(FrameText(thread->frames[i])));
+    }
+    if (thread->frames.size() > shown) text += fmt::format("           … and {} more\n", thread->frames.size() - shown);
+  }
+  text += fmt::format("      {}\n", Printable(SilenceText(group)));
+  if (const std::string besides = BesidesText(group); !besides.empty()) {
+    text += fmt::format("      beside {}: {}\n", Printable(group.state()->program), Printable(besides));
+  }
+  return text;
+}
+
+std::string WhyText(const std::string& why) {
+  if (why == "silent") return "before a silent role was stopped";
+  if (why == "silent_job") return "before the silent job was stopped";
+  return why == "stop" ? "before the run was stopped" : "on request";
+}
+
+std::string NoteText(const DumpNote& note) {
+  if (note.kind == "no_tools") {
+    return "no py-spy or gdb on the PATH of the processes, so only what the kernel shows; pip install py-spy, or the "
+           "package gdb, makes stacks visible";
+  }
+  if (note.kind == "no_py_spy") {
+    return "no py-spy on the PATH of the processes, so Python's own frames are not seen; pip install py-spy";
+  }
+  if (note.kind == "refused") {
+    return "the kernel does not allow inspecting processes: " + note.detail +
+           "; it requires the same user, CAP_SYS_PTRACE in a container, and kernel.yama.ptrace_scope = 0";
+  }
+  if (note.kind == "late") return "timed out before tools had shown the stacks of " + note.detail;
+  if (note.kind == "file") return "a file could not be written: " + note.detail;
+  return note.detail;
+}
+
+}  // namespace
+
+std::string DumpText(const DumpReport& dump, std::size_t most) {
+  std::set<std::string> tools;
+  for (const DumpGroup& group : dump.groups) {
+    for (const SystemProcessState& state : group.first.states) {
+      if (!state.by.empty()) tools.insert(state.by);
+    }
+  }
+  std::string by;
+  for (const std::string& tool : tools) by += (by.empty() ? ", stacks by " : " and ") + tool;
+  std::string text = fmt::format("  {:<10}{}, taken {}{}; all of it in {}/\n", "dump", dump.number, WhyText(dump.why),
+                                 by, dump.folder);
+  for (std::size_t i = 0; i < std::min(dump.groups.size(), most); ++i) text += GroupText(dump.groups[i]);
+  if (dump.groups.size() > most) {
+    text += fmt::format("    … and {} more places, in report.json\n", dump.groups.size() - most);
+  }
+  if (!dump.unheard.empty()) text += fmt::format("    {}: no data\n", Printable(MembersText(dump.unheard)));
+  if (!dump.ended) text += "    it is still in progress, or was interrupted\n";
+  if (dump.ended && !dump.complete) text += "    it ended before all hosts had reported\n";
+  // A note about several hosts is printed once.
+  std::map<std::string, std::string> hosts;
+  std::vector<std::string> order;
+  for (const auto& [host, note] : dump.notes) {
+    const std::string said = NoteText(note);
+    std::string& those = hosts[said];
+    if (those.empty()) order.push_back(said);
+    those += (those.empty() ? "" : ", ") + host;
+  }
+  for (const std::string& said : order) {
+    text += fmt::format("    {}: {}\n", Printable(hosts[said]), Printable(said));
+  }
+  return text;
+}
+
+// Writes the lines about contexts in report.txt: ContextText of context_report.h.
+
+namespace {
+
+// Usually only a few of a recipe's forty attributes are changed; more than these indicate an obvious error.
+constexpr std::size_t kMostShown = 10;
+
+std::string Who(const ContextReport& context) {
+  return fmt::format("{}.{}", context.role, IndexRanges(context.indices));
+}
+
+std::string By(const ContextReport& context) {
+  if (!context.other_release) {
+    return context.release.empty() ? "" : fmt::format(" (MindSpore {})", context.release);
+  }
+  return fmt::format(" to {}, though the recipe is for {}",
+                     context.release.empty() ? "a MindSpore without a release number" : "MindSpore " + context.release,
+                     context.expected);
+}
+
+std::string WhatBecame(const ContextReport& context) {
+  if (context.state == "applied") return "applied" + By(context);
+  if (context.state == "overridden") return fmt::format("applied{}, and changed by the script:", By(context));
+  if (context.state == "unknown") {
+    return fmt::format("applied{}; the process ended before its last values could be read", By(context));
+  }
+  if (context.state == "not_wrapped") {
+    return fmt::format("applied{} without parallel: the script did not call muster_context.parallel(network)",
+                       By(context));
+  }
+  if (context.state == "never_read") {
+    return "never read: no Python with muster's sitecustomize was started (python3 -I, -E and -S disable it)";
+  }
+  if (context.state == "never_imported") return "never applied: the script did not import mindspore";
+  if (context.state == "incomplete") return "not applied completely: the process ended meanwhile";
+  std::string text = context.state == "failed" ? "not applied" : "unknown: its record cannot be read";
+  for (const ContextReport::Problem& problem : context.errors) text += ": " + problem.message;
+  return text;
+}
+
+}  // namespace
+
+std::string IndexRanges(const std::vector<std::uint32_t>& indices) {
+  std::string text;
+  for (std::size_t i = 0; i < indices.size();) {
+    std::size_t last = i;
+    while (last + 1 < indices.size() && indices[last + 1] == indices[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", indices[i]);
+    if (last > i) text += fmt::format("-{}", indices[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string ContextText(const std::vector<ContextReport>& contexts) {
+  std::string text;
+  for (const ContextReport& context : contexts) {
+    text += fmt::format("  {:<10}{}: {}\n", text.empty() ? "context" : "", Printable(Who(context)),
+                        Printable(WhatBecame(context)));
+    std::size_t shown = 0;
+    for (const ContextReport::Change& change : context.overridden) {
+      if (shown++ == kMostShown) {
+        text += fmt::format("  {:<12}and {} more\n", "", context.overridden.size() - kMostShown);
+        break;
+      }
+      const std::string line = fmt::format("{}: {} was {}, and {} at the end", change.function, change.attribute,
+                                           ToText(change.planned), ToText(change.found));
+      text += fmt::format("  {:<12}{}\n", "", Printable(line));
+    }
+  }
+  return text;
+}
+
+// Writes report.txt: ReportText of report.h. A few lines about the run, the first failure first.
+
 namespace {
 
 std::string NameOf(const std::string& role, std::uint32_t index) { return fmt::format("{}.{}", role, index); }

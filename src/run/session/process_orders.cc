@@ -1,23 +1,113 @@
 #include "run/session/process_orders.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/system/fault.h"
 #include "base/values/diagnostics.h"
+#include "base/values/overloaded.h"
 #include "run/directory/private_files.h"
 #include "run/report/dump_report.h"
 #include "run/session/agent_links.h"
-#include "run/session/lent_terminal.h"
 #include "run/session/live_run.h"
 #include "run/supervise/run_process_table.h"
 
 namespace muster {
+
+std::vector<StartWindow::Start> StartWindow::Take(MonotonicNs now) {
+  const std::optional<MonotonicNs> at = NextAt(now);
+  if (!at || *at > now) return {};
+  const std::size_t room = unanswered_ < kUnanswered ? kUnanswered - unanswered_ : kAtOnce;
+  std::vector<Start> starts;
+  while (!waiting_.empty() && starts.size() < std::min(room, kAtOnce)) {
+    starts.push_back(waiting_.front());
+    waiting_.pop_front();
+    ++sent_[starts.back().host];
+  }
+  unanswered_ += starts.size();
+  moved_at_ = now;
+  return starts;
+}
+
+std::vector<StartWindow::Start> StartWindow::TakeAll() {
+  std::vector<Start> starts(waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  for (const Start& start : starts) ++sent_[start.host];
+  unanswered_ += starts.size();
+  return starts;
+}
+
+std::optional<MonotonicNs> StartWindow::NextAt(MonotonicNs now) const {
+  if (waiting_.empty()) return std::nullopt;
+  return unanswered_ < kUnanswered ? now : std::max(now, moved_at_ + kPatience);
+}
+
+void StartWindow::Answered(std::uint32_t host, MonotonicNs now) {
+  const auto sent = sent_.find(host);
+  if (sent == sent_.end()) return;
+  moved_at_ = now;
+  --unanswered_;
+  if (--sent->second == 0) sent_.erase(sent);
+}
+
+void StartWindow::Lost(std::uint32_t host, MonotonicNs now) {
+  const auto sent = sent_.find(host);
+  if (sent == sent_.end()) return;
+  moved_at_ = now;
+  unanswered_ -= sent->second;
+  sent_.erase(sent);
+}
+
+Result<void> LentTerminal::Open(std::function<void()> stop) {
+  if (!run_.request.pty) return {};
+  Result<UserTerminal> terminal = UserTerminal::Open(run_.request.terminal);
+  if (!terminal) return Fail(std::move(terminal.error()));
+  const std::uint32_t place = run_.plan.processes[*run_.request.pty].host;
+  link_.emplace(run_.io, run_.console, std::move(*terminal),
+                TerminalLink::Ends{.send =
+                                       [this, place](const AgentCommand& command) {
+                                         links_.Send(run_.supervisor.slots().machine(place), command);
+                                       },
+                                   .stop = std::move(stop)});
+  return {};
+}
+
+void LentTerminal::Saw(const Event& event) {
+  if (!link_) return;
+  std::visit(Overloaded{
+                 [&](const PtyOpened& opened) {
+                   link_->Join({opened.process, opened.attempt});
+                 },
+                 [&](const PtyClosed& closed) {
+                   link_->Part({closed.process, closed.attempt});
+                 },
+                 [&](const AgentLost& lost) {
+                   const std::uint32_t place = run_.plan.processes[*run_.request.pty].host;
+                   if (run_.supervisor.slots().host(lost.host) == place) link_->Part();
+                 },
+                 [](const auto&) {},
+             },
+             event);
+}
+
+void LentTerminal::Written(const PtyBytes& bytes) {
+  if (link_) link_->Written(bytes);
+}
+
+void LentTerminal::Taken(const PtyTaken& taken) {
+  if (link_) link_->Taken(taken);
+}
+
+void LentTerminal::Part() {
+  if (link_) link_->Part();
+}
 
 ProcessOrders::ProcessOrders(LiveRun& run, AgentLinks& links, LentTerminal& terminal, RunProcessTable& process_table,
                              const CallerEnvironment& surroundings)

@@ -1,9 +1,10 @@
-// The binding of a run: hosts, ports, devices, cores and environments of its plan, and the files of the run directory
-// that depend on them.
+// The binding of a run: hosts, ports, devices, cores and environments of its plan, and other ports if a foreign
+// process took one.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,12 @@
 #include "muster/binding.h"
 #include "muster/result.h"
 #include "run/start/start_specs.h"
+#include "wire/protocol/protocol.h"
 
 namespace muster {
+
+// The binding of a run: hosts, ports, devices, cores and environments of its plan, and the files of the run directory
+// that depend on them.
 
 class AgentLinks;
 class FilesElsewhere;
@@ -62,6 +67,32 @@ class RunBinding {
   FilesElsewhere& files_;
   CallerEnvironment surroundings_;
   UniqueFd kept_;
+};
+
+// Changes the ports of the whole plan after a foreign process took one: the hosts hold new ports, and the files of the
+// run are written again.
+
+class AgentLinks;
+class RunBinding;
+struct LiveRun;
+
+class PortReplacement {
+ public:
+  PortReplacement(LiveRun& run, AgentLinks& links, RunBinding& bound) : run_(run), links_(links), bound_(bound) {}
+
+  // Requests ports of all hosts of the plan; PlanRebound follows.
+  void Begin();
+  bool active() const { return before_.has_value(); }
+  // Must only be called while it is active.
+  void OnPortsHeld(std::uint32_t host, const PortsHeld& held);
+
+ private:
+  LiveRun& run_;
+  AgentLinks& links_;
+  RunBinding& bound_;
+  std::optional<Binding> before_;  // the binding of the current files of the run
+  std::uint32_t answers_due_ = 0;
+  std::string error_;  // the first one
 };
 
 }  // namespace muster

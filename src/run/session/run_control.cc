@@ -13,12 +13,11 @@
 #include "run/control/control_server.h"
 #include "run/loop/output.h"
 #include "run/session/agent_links.h"
-#include "run/session/device_queue.h"
-#include "run/session/engine_inquiry.h"
-#include "run/session/git_question.h"
+#include "run/session/host_setup.h"
+#include "run/session/inquiries.h"
 #include "run/session/live_run.h"
 #include "run/session/run_notices.h"
-#include "run/supervise/run_status.h"
+#include "run/supervise/run_process_table.h"
 
 namespace muster {
 namespace {

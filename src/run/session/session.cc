@@ -2,30 +2,260 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
+#include <unistd.h>
 
+#include "base/system/clock.h"
 #include "base/system/file_access.h"
+#include "base/system/host_name.h"
 #include "base/system/known_secrets.h"
 #include "base/system/own_process.h"
+#include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
+#include "base/values/fingerprint.h"
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
+#include "muster/binding.h"
+#include "muster/result.h"
+#include "plan/check/plan_check.h"
+#include "plan/text/plan_text.h"
+#include "run/directory/private_files.h"
+#include "run/directory/run_files.h"
+#include "run/directory/run_tags.h"
 #include "run/directory/runtime_directory.h"
 #include "run/journal/head_facts.h"
+#include "run/loop/output.h"
 #include "run/report/failure_analysis.h"
 #include "run/report/report.h"
-#include "run/report/report_files.h"
-#include "run/session/run_opening.h"
+#include "run/session/agent_links.h"
+#include "run/session/host_setup.h"
+#include "run/session/inquiries.h"
+#include "run/session/live_run.h"
+#include "run/session/process_orders.h"
+#include "run/session/run_binding.h"
+#include "run/session/run_checkpoints.h"
+#include "run/session/run_control.h"
+#include "run/session/run_notices.h"
+#include "run/session/run_request.h"
+#include "run/session/usage_record.h"
+#include "run/supervise/orders.h"
+#include "run/supervise/run_process_table.h"
+#include "run/supervise/supervisor.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
+
+// Creates the files at the beginning of a run: its directory, the files that define the run, and the first record of
+// its journal.
+
+struct LiveRun;
+
+// Sets LiveRun::directory, and the values of the request in `binding`.
+Result<void> OpenRunDirectory(LiveRun& run, Binding& binding);
+// Implements RunRequest::keep_words.
+Result<void> KeepWords(const LiveRun& run);
+// Sets LiveRun::plan_id. Returns the folder of the logs.
+Result<UniqueFd> WriteFirstFiles(LiveRun& run);
+// Creates the journal with its first record.
+Result<void> OpenJournal(LiveRun& run);
+
+namespace {
+
+constexpr std::size_t kRunIdBytes = 6;
+
+// Disk space in bytes for what a run of these processes writes at its end: ends and signals of each process in the
+// journal, and the reports with the last lines of logs. A sweep's trial usually writes no report.
+std::uint64_t ReservedBytesFor(const Plan& plan, bool terse) {
+  constexpr std::uint64_t kOfProcess = 2048;
+  constexpr std::uint64_t kMost = 64U << 20;
+  return std::min(kMost, (terse ? 32U << 10 : 128U << 10) + kOfProcess * plan.processes.size());
+}
+
+}  // namespace
+
+Result<void> OpenRunDirectory(LiveRun& run, Binding& binding) {
+  const RunRequest& request = run.request;
+  binding.run_id = request.run_id.empty() ? RandomHex(kRunIdBytes) : request.run_id;
+  binding.sweep = request.sweep;
+  const std::string name = request.rehearsal ? run.plan.name + ".rehearsal" : run.plan.name;
+  Result<RunDirectory> made = request.run_dir.empty()
+                                  ? RunDirectory::MakeBelow(request.runs_folder, name, StampText(run.clock->Wall()),
+                                                            binding.run_id, request.for_group)
+                              : request.submitted ? RunDirectory::HoldAgain(request.run_dir, kRunDirectories)
+                                                  : RunDirectory::MakeAt(request.run_dir, request.for_group);
+  if (!made) return Fail(std::move(made.error()));
+  run.directory = std::move(*made);
+  binding.run_dir = run.directory->path();
+  binding.checkpoint = request.checkpoint;
+  if (request.on_directory) request.on_directory(binding.run_id, binding.run_dir);
+  return {};
+}
+
+Result<void> KeepWords(const LiveRun& run) {
+  if (!run.request.keep_words) return {};
+  const Result<UniqueFd> words = CreateFile(run.directory->folder(), kHeadLogEntry.name, O_APPEND);
+  if (!words) return Fail(words.error());
+  if (::dup2(words->get(), run.request.console.err) < 0) return Fail(SystemError("file", kHeadLogEntry.name, errno));
+  return {};
+}
+
+Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
+  const RunRequest& request = run.request;
+  const int folder = run.directory->folder();
+  const std::map<std::string, std::string> inherited =
+      RecordedVariables(request.environment, HiddenValues(run.plan, run.binding.secrets));
+  const bool with_text = !request.terse;
+  const std::string text = with_text || request.plan_id.empty() ? PlanText(run.plan) : std::string();
+  run.plan_id = request.plan_id.empty() ? PlanIdOfText(text) : request.plan_id;
+  Result<UniqueFd> logs = WriteRunFiles(
+      folder, {run.plan, run.plan_id, request.inputs, request.evaluation, inherited, request.sources,
+               request.linked_sources, with_text ? std::string_view(text) : std::string_view(), request.submitted});
+  if (!logs) return logs;
+  if (Result<void> tagged = WriteTags(folder, request.tags); !tagged) return Fail(std::move(tagged.error()));
+  if (Result<void> noted = WriteNote(folder, request.note); !noted) return Fail(std::move(noted.error()));
+  return logs;
+}
+
+Result<void> OpenJournal(LiveRun& run) {
+  const RunRequest& request = run.request;
+  Result<void> created = run.journal.Create(run.directory->folder(), ReservedBytesFor(run.plan, request.terse));
+  if (!created) return created;
+  run.began_at = run.clock->Monotonic();
+  RunBegan began;
+  began.run_id = run.binding.run_id;
+  began.plan_id = run.plan_id;
+  began.name = run.plan.name;
+  began.pid = ::getpid();
+  began.pass_exit_code = request.pass_exit_code;
+  began.plan_ns = request.plan_ns;
+  began.evaluate_ns = request.evaluate_ns;
+  began.start_ticks = OwnStartTicks();
+  began.boot = BootId();
+  began.lockdown = request.lockdown;
+  began.parent = request.parent;
+  began.tags = request.tags;
+  began.rehearsal = request.rehearsal;
+  const SelfCount count = request.terse ? SelfCount() : CountSelf();
+  began.descriptors = count.descriptors;
+  began.memory_kib = count.memory_kib;
+  run.journal.Record(std::move(began));
+  return {};
+}
+
+// An active run: the implementation of run/session/run_request.h as one object. It passes events to the supervisor and
+// performs its decisions; each subject has its own part in a file of this folder.
+
+// The loop may be shared: handlers that are still queued when the session is destroyed do nothing.
+class Session final : public std::enable_shared_from_this<Session>, private RunEvents {
+ public:
+  using Ended = std::function<void(RunOutcome)>;
+
+  // `io` and `transport` must outlive it. `ended` is called from the loop, once, as the last action; it may destroy the
+  // session.
+  Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> request, Transport& transport, Ended ended);
+  ~Session();
+
+  // Performs all steps before the first return to the loop. If one fails, nothing has been started, and `ended` is
+  // never called.
+  Result<void> Begin();
+  // Like `muster stop`.
+  void Stop(bool now) { control_.Stop(now, false); }
+  // Creates the control socket now if it would be created after a delay.
+  void ListenNow() { control_.ListenNow(); }
+
+ private:
+  Result<void> Open();
+  void HandleEvent(const Event& event) override;
+  using RunEvents::Abandon;
+  void Abandon(const std::string& why, const std::vector<std::string>& hints) override;
+  void BeginIfReady() override;
+
+  // Reports that every ordered start has succeeded, once.
+  void ReportBegun();
+  // Watches whether the path still leads to the run directory.
+  void WatchPlace();
+  void AwaitPlace();
+  // Whether it does; otherwise it is reported once.
+  bool CheckPlace();
+
+  Progress ShownProgress() const;
+  void WarnOfOpenWay();
+  void Greet();
+
+  void OnMessage(std::uint32_t host, ChannelMessage message);
+  void OnReady(std::uint32_t host, const AgentReady& ready);
+  void OnRefused(std::uint32_t host, AgentUnreachable why);
+  void OnEmpty(std::uint32_t host, AgentEmpty empty);
+  void OnLost(std::uint32_t host, AgentLost lost);
+  void OnSpawnFailed(std::uint32_t host, SpawnFailed failed);
+  void OnStray(std::uint32_t host, const StrayMessage& stray);
+  void OnFileBytes(std::uint32_t host, const FileBytes& bytes);
+
+  void Perform(const std::vector<Action>& actions);
+  void Perform(const Action& action);
+  // Sent to all agents.
+  void OrderFinish();
+  // Handles hosts without an agent after the end was ordered: no more messages come from them.
+  void HandleRefused();
+  void SetAlarm();
+  void OnAlarm();
+  void End();
+  void CorrectOrigin();
+  std::string EndText(const RunEnded& ended);
+
+  const std::shared_ptr<const RunRequest> request_;
+  Transport& transport_;
+  const Ended on_ended_;
+  Supervisor supervisor_;
+  Binding binding_;
+  LiveRun run_;
+  UniqueFd logs_;
+  LiveHead announced_;  // not set for a trial: its sweep's head is announced
+  RunProcessTable process_table_;
+  TimerQueue timers_;
+  AgentLinks links_;
+  FilesElsewhere files_;
+  FailedHosts failed_;
+  RunBinding bound_;
+  CodeDelivery code_;
+  DeviceQueue devices_;
+  std::vector<HostSetup> setups_;
+  HostPreflight preflight_;
+  PortReplacement rebinding_;
+  RunCheckpoints checkpoints_;
+  LentTerminal terminal_;
+  UsageRecord usage_;
+  ProcessOrders orders_;
+  GitQuestion git_;
+  EngineInquiry engine_;
+  RunNotices notices_;
+  RunControl control_;
+  std::set<std::uint32_t> strays_shown_;  // host indices
+  bool begun_reported_ = false;
+  boost::asio::posix::stream_descriptor place_;  // inotify(7)
+  std::string displaced_;                        // what was lost with the run directory; empty while it is in its place
+  RunOutcome outcome_;
+};
 
 Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> request, Transport& transport,
                  Ended ended)
@@ -522,6 +752,69 @@ std::string Session::EndText(const RunEnded& ended) {
   for (const Diagnostic& problem : account.problems) run_.console.Warn(problem.message);
   if (!displaced_.empty()) text += fmt::format("  {:<10}{}\n", "lost", Printable(displaced_));
   return text;
+}
+
+namespace {
+
+// Conditions that must hold before anything is created.
+Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
+  Diagnostics refusals = ValidatePlan(request.plan);
+  const std::size_t hosts = request.plan.hosts.size();
+  if (hosts > 1 && transport.name() == "local") {
+    refusals.push_back(MachineError("hosts",
+                                    fmt::format("the plan needs {} hosts, and this run has only this machine", hosts),
+                                    "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
+  } else if (!request.spares.empty() && (request.hosts.empty() || transport.name() == "local")) {
+    refusals.push_back(MachineError("hosts", "a run on this machine alone cannot use spare hosts"));
+  } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
+    refusals.push_back(
+        MachineError("hosts", fmt::format("the plan needs {} hosts, {} are named", hosts, request.hosts.size())));
+  } else if (transport.name() == "local" && hosts == 1 && !request.hosts.empty() &&
+             !IsThisMachine(request.hosts.front().name)) {
+    refusals.push_back(MachineError("hosts",
+                                    fmt::format("{} is not this machine, {}, and this run has only this one",
+                                                request.hosts.front().name, OwnHostName()),
+                                    "name localhost, or no host"));
+  }
+  return refusals;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RunInProgress>> RunInProgress::Begin(boost::asio::io_context& io, RunRequest request,
+                                                            Transport& transport, Ended ended) {
+  // A session requires a valid plan from its construction on.
+  if (Diagnostics refusals = Refusals(request, transport); HasErrors(refusals)) return Fail(std::move(refusals));
+  request.catch_signals = false;
+  auto session = std::make_shared<Session>(io, std::make_shared<const RunRequest>(std::move(request)), transport,
+                                           std::move(ended));
+  if (Result<void> begun = session->Begin(); !begun) return Fail(std::move(begun.error()));
+  return std::unique_ptr<RunInProgress>(new RunInProgress(std::move(session)));
+}
+
+RunInProgress::RunInProgress(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+
+RunInProgress::~RunInProgress() = default;
+
+void RunInProgress::Stop(bool now) { session_->Stop(now); }
+
+void RunInProgress::Listen() { session_->ListenNow(); }
+
+Result<RunOutcome> RunPlan(const RunRequest& request, Transport& transport) {
+  if (Diagnostics refusals = Refusals(request, transport); HasErrors(refusals)) return Fail(std::move(refusals));
+  const PipeSignalIgnored no_pipe_signal;
+  boost::asio::io_context io;
+  RunOutcome outcome;
+  // Does not own the request, which belongs to the caller and outlives the session.
+  const auto session = std::make_shared<Session>(
+      io, std::shared_ptr<const RunRequest>(std::shared_ptr<void>(), &request), transport, [&](RunOutcome ended) {
+        outcome = std::move(ended);
+        io.stop();
+      });
+  if (Result<void> begun = session->Begin(); !begun) return Fail(std::move(begun.error()));
+  const auto until_ended = boost::asio::make_work_guard(io);
+  io.run();
+  return outcome;
 }
 
 }  // namespace muster

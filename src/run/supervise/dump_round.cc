@@ -1,12 +1,58 @@
 #include "run/supervise/dump_round.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
+#include "base/values/abnormal_exit.h"
 #include "run/supervise/orders.h"
+#include "run/supervise/process_states.h"
 
 namespace muster {
+
+bool CheckpointRound::Begin(const Plan& plan, ProcessStates& states, Orders& orders) {
+  std::vector<std::vector<ProcessId>> by_role(plan.roles.size());
+  for (ProcessId process = 0; process < states.count(); ++process) {
+    const std::uint32_t role = plan.processes[process].role;
+    if (plan.roles[role].stop.checkpoint_signal.empty() || states.state(process) != ProcessState::kRunning) continue;
+    states.Apply(process, ProcessInput::kStop);
+    by_role[role].push_back(process);
+    asked_.push_back(process);
+  }
+  if (asked_.empty()) return false;
+  std::uint32_t longest_ms = 0;
+  std::uint32_t least_ms = UINT32_MAX;
+  for (std::size_t role = 0; role < by_role.size(); ++role) {
+    if (by_role[role].empty()) continue;
+    const StopPolicy& policy = plan.roles[role].stop;
+    const std::uint32_t grace_ms = policy.checkpoint_ms + policy.grace_ms + kStopMarginMs;
+    longest_ms = std::max(longest_ms, grace_ms);
+    least_ms = std::min(least_ms, policy.checkpoint_ms);
+    orders.Add(StopOrdered{std::move(by_role[role]), SignalNumber(policy.checkpoint_signal).value_or(0), grace_ms});
+  }
+  orders.ArmIn(kStopTimer, std::uint64_t{longest_ms} + kStopMarginMs);
+  orders.ArmIn(kCheckpointTimer, least_ms);
+  return true;
+}
+
+void CheckpointRound::Finish(const Plan& plan, ProcessStates& states, Orders& orders) {
+  const std::vector<ProcessId> asked = std::exchange(asked_, {});
+  orders.Disarm(kCheckpointTimer);
+  std::vector<ProcessId> to_stop;
+  for (ProcessId process = 0; process < states.count(); ++process) {
+    const bool waits =
+        states.state(process) == ProcessState::kStopping && std::binary_search(asked.begin(), asked.end(), process);
+    if (states.Apply(process, ProcessInput::kStop) == ProcessEffect::kSignal || waits) to_stop.push_back(process);
+  }
+  OrderStops(plan, to_stop, false, states.left() > 0, orders);
+}
+
+void CheckpointRound::Cancel(Orders& orders) {
+  asked_.clear();
+  orders.Disarm(kCheckpointTimer);
+}
 
 void DumpRound::Begin(std::string_view why, const std::vector<bool>& over, Orders& orders) {
   if (under_way_) return;

@@ -1,5 +1,4 @@
-// The dump in progress: which machines have not answered yet, and which actions wait for its end. There is at most one
-// at a time; a second request joins it. Pure.
+// What is awaited before processes are stopped: a checkpoint, and a dump.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +7,34 @@
 #include <vector>
 
 #include "muster/event.h"
-#include "run/supervise/silence_watch.h"
+#include "muster/plan.h"
+#include "run/supervise/job_limits.h"
 
 namespace muster {
+
+// The wait for a checkpoint before processes are stopped: which processes were sent their checkpoint signal, and how
+// long to wait. The session detects new checkpoints.
+
+class Orders;
+class ProcessStates;
+
+class CheckpointRound {
+ public:
+  // Sends their checkpoint signal to the running processes that have one; from then on their end counts as a stop.
+  // Returns whether there are any.
+  bool Begin(const Plan& plan, ProcessStates& states, Orders& orders);
+  bool under_way() const { return !asked_.empty(); }
+  // Ends the wait: orders the stop of all processes, by the StopPolicy of their roles.
+  void Finish(const Plan& plan, ProcessStates& states, Orders& orders);
+  // Cancels the wait.
+  void Cancel(Orders& orders);
+
+ private:
+  std::vector<ProcessId> asked_;  // ascending
+};
+
+// The dump in progress: which machines have not answered yet, and which actions wait for its end. There is at most one
+// at a time; a second request joins it. Pure.
 
 class Orders;
 

@@ -1,10 +1,62 @@
 #include "run/supervise/job_limits.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "run/supervise/orders.h"
 
 namespace muster {
+
+SilenceWatch::SilenceWatch(const Plan& plan) : logs_(plan.processes.size()), last_end_(plan.roles.size(), 0) {
+  role_of_.reserve(plan.processes.size());
+  for (const Process& process : plan.processes) role_of_.push_back(process.role);
+  for (std::uint32_t role = 0; role < plan.roles.size(); ++role) {
+    if (plan.roles[role].limits.silent_ms > 0) scopes_.push_back({role, plan.roles[role].limits.silent_ms});
+  }
+  if (plan.silent_limit_ms > 0) scopes_.push_back({std::nullopt, plan.silent_limit_ms});
+  for (const SilenceScope& scope : scopes_) {
+    const std::uint64_t quarter = std::max<std::uint64_t>(1, scope.limit_ms / 4);
+    period_ms_ = period_ms_ == 0 ? quarter : std::min(period_ms_, quarter);
+  }
+}
+
+void SilenceWatch::Started(ProcessId process, MonotonicNs now) { logs_[process] = {true, 0, now}; }
+
+void SilenceWatch::Saw(ProcessId process, std::uint64_t bytes, MonotonicNs now) {
+  Log& log = logs_[process];
+  if (!log.running || log.bytes == bytes) return;
+  log.bytes = bytes;
+  log.heard = now;
+}
+
+void SilenceWatch::Ended(ProcessId process, MonotonicNs now) {
+  if (!logs_[process].running) return;
+  logs_[process].running = false;
+  last_end_[role_of_[process]] = now;
+}
+
+void SilenceWatch::Paused(MonotonicNs length, MonotonicNs now) {
+  for (Log& log : logs_) log.heard = std::min(now, log.heard + length);
+  for (MonotonicNs& end : last_end_) end = std::min(now, end + length);
+}
+
+std::optional<SilenceWatch::Silent> SilenceWatch::Find(MonotonicNs now) const {
+  for (const SilenceScope& scope : scopes_) {
+    std::optional<ProcessId> first;
+    MonotonicNs last_heard = 0;
+    for (std::uint32_t role = 0; role < last_end_.size(); ++role) {
+      if (!scope.role || role == *scope.role) last_heard = std::max(last_heard, last_end_[role]);
+    }
+    for (ProcessId process = 0; process < logs_.size(); ++process) {
+      const Log& log = logs_[process];
+      if (!log.running || (scope.role && role_of_[process] != *scope.role)) continue;
+      last_heard = std::max(last_heard, log.heard);
+      if (!first || log.heard < logs_[*first].heard) first = process;
+    }
+    if (first && now >= last_heard && now - last_heard >= scope.limit_ms * 1'000'000) return Silent{scope, *first};
+  }
+  return std::nullopt;
+}
 
 void JobLimits::JobStarted(Orders& orders) {
   if (plan_.time_limit_ms > 0) orders.ArmIn(kTimeTimer, plan_.time_limit_ms);

@@ -8,7 +8,6 @@
 #include "plan/plan/roles.h"
 #include "run/journal/head_facts.h"
 #include "run/supervise/orders.h"
-#include "run/supervise/stop_orders.h"
 
 namespace muster {
 

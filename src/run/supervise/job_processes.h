@@ -16,9 +16,8 @@
 #include "run/supervise/host_replacement.h"
 #include "run/supervise/job_limits.h"
 #include "run/supervise/policy_table.h"
-#include "run/supervise/port_rebinding.h"
 #include "run/supervise/process_states.h"
-#include "run/supervise/restart_rounds.h"
+#include "run/supervise/restarts.h"
 
 namespace muster {
 

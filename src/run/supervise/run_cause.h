@@ -11,7 +11,7 @@
 #include "run/journal/event_order.h"
 #include "run/journal/head_facts.h"
 #include "run/supervise/policy_table.h"
-#include "run/supervise/restart_budget.h"
+#include "run/supervise/restarts.h"
 #include "wire/protocol/protocol.h"
 
 namespace muster {

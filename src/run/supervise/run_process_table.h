@@ -1,6 +1,5 @@
-// The current state of every process: its latest attempt, from events and the supervisor's states.
-//
-// Only records events; decides nothing and sends no requests.
+// The current state of every process, from events and the supervisor's states, and counts of each role for status
+// requests.
 #pragma once
 
 #include <optional>
@@ -14,6 +13,9 @@
 
 namespace muster {
 
+// The current state of every process: its latest attempt, from events and the supervisor's states.
+//
+// Only records events; decides nothing and sends no requests.
 class RunProcessTable {
  public:
   explicit RunProcessTable(const Plan& plan);
@@ -53,5 +55,10 @@ class RunProcessTable {
 
   std::vector<Entry> entries_;
 };
+
+// Counts the states of each role's processes, for status requests.
+
+// In the plan's order of roles.
+std::vector<RoleStatus> RoleStatuses(const Plan& plan, const Supervisor& supervisor);
 
 }  // namespace muster

@@ -50,8 +50,6 @@
 #include "muster/plan.h"
 #include "muster/site.h"
 #include "run/journal/head_facts.h"
-#include "run/supervise/action.h"
-#include "run/supervise/checkpoint_round.h"
 #include "run/supervise/dump_round.h"
 #include "run/supervise/job_processes.h"
 #include "run/supervise/orders.h"

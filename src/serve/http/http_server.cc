@@ -18,12 +18,155 @@
 #include <fmt/format.h>
 
 #include "base/system/sockets.h"
-#include "serve/http/event_stream.h"
-#include "serve/http/http_answer.h"
-#include "serve/http/http_request.h"
-#include "serve/http/request_guard.h"
+#include "base/values/fingerprint.h"
 
 namespace muster {
+namespace {
+
+std::string_view ReasonOf(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 400:
+      return "Bad Request";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    case 411:
+      return "Length Required";
+    case 413:
+      return "Content Too Large";
+    case 415:
+      return "Unsupported Media Type";
+    case 421:
+      return "Misdirected Request";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return "Error";
+  }
+}
+
+constexpr std::string_view kNothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+}  // namespace
+
+HttpAnswer TextAnswer(int status, std::string text) {
+  return {.status = status, .body = std::make_shared<const std::string>(std::move(text) + "\n")};
+}
+
+HttpAnswer JsonAnswer(int status, std::string json) {
+  return {.status = status,
+          .type = "application/json",
+          .body = std::make_shared<const std::string>(std::move(json) + "\n")};
+}
+
+std::string AnswerBytes(const HttpAnswer& answer) {
+  const std::string_view policy = answer.policy.empty() ? kNothing : std::string_view(answer.policy);
+  std::string bytes = fmt::format(
+      "HTTP/1.1 {} {}\r\n"
+      "Content-Type: {}; charset=utf-8\r\n"
+      "Cache-Control: no-store\r\n"
+      "Content-Security-Policy: {}\r\n"
+      "Cross-Origin-Resource-Policy: same-origin\r\n"
+      "Referrer-Policy: no-referrer\r\n"
+      "X-Content-Type-Options: nosniff\r\n"
+      "X-Frame-Options: DENY\r\n"
+      "Connection: close\r\n",
+      answer.status, ReasonOf(answer.status), answer.stream ? "text/event-stream" : answer.type, policy);
+  if (answer.status == 405) bytes += "Allow: GET, POST\r\n";
+  if (answer.stream) return bytes + "\r\n";
+  bytes += fmt::format("Content-Length: {}\r\n\r\n", answer.body ? answer.body->size() : 0);
+  if (answer.body) bytes += *answer.body;
+  return bytes;
+}
+
+namespace {
+
+// "127.0.0.1:8080" is this machine, and so is "localhost". A foreign name that resolves to 127.0.0.1 (DNS rebinding) is
+// not.
+bool NamesThisMachine(std::string_view host) {
+  const std::size_t colon = host.find(':');
+  const std::string_view name = host.substr(0, colon);
+  if (name != "127.0.0.1" && name != "localhost") return false;
+  if (colon == host.npos) return true;
+  const std::string_view port = host.substr(colon + 1);
+  return !port.empty() && port.size() <= 5 &&
+         std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Only these characters occur in targets that exist: a percent sign, a backslash or a zero byte names nothing.
+bool HasPlainForm(std::string_view target) {
+  if (!target.starts_with('/') || target.size() > kLongestTarget) return false;
+  return std::all_of(target.begin(), target.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/-_.?=&").find(c) != std::string_view::npos;
+  });
+}
+
+std::string_view WithoutQuery(std::string_view target) { return target.substr(0, target.find('?')); }
+
+// "/TOKEN/…"
+std::string_view TokenOf(std::string_view target) {
+  if (target.empty()) return {};
+  const std::string_view path = WithoutQuery(target).substr(1);
+  return path.substr(0, path.find('/'));
+}
+
+// A link or a redirect from a file, which counts as another site, may open a page, but nothing else.
+bool OpensAPage(const HttpRequest& request) {
+  return request.method == "GET" && request.fetch_mode == "navigate" && request.fetch_dest == "document";
+}
+
+}  // namespace
+
+std::optional<HttpRefusal> RefusalOf(const HttpRequest& request, std::string_view token) {
+  if (!NamesThisMachine(request.host)) {
+    return HttpRefusal{421, "this server answers requests to 127.0.0.1 and localhost only"};
+  }
+  if (request.method != "GET" && request.method != "POST") return HttpRefusal{405, "only GET and POST are answered"};
+  if (!HasPlainForm(request.target)) return HttpRefusal{404, "there is no such page"};
+  if (!EqualInConstantTime(TokenOf(request.target), token)) return HttpRefusal{404, "there is no such page"};
+  const bool own_site =
+      request.fetch_site.empty() || request.fetch_site == "none" || request.fetch_site == "same-origin";
+  if (!own_site && !OpensAPage(request)) return HttpRefusal{403, "the request comes from another site"};
+  if (!request.origin.empty() && request.origin != "http://" + request.host) {
+    return HttpRefusal{403, "the request comes from another origin"};
+  }
+  // A form of another site cannot send this type.
+  if (request.method == "POST" && request.content_type != "application/json") {
+    return HttpRefusal{415, "the body of a request is application/json"};
+  }
+  return std::nullopt;
+}
+
+std::string PathOf(const HttpRequest& request) {
+  const std::string_view path = WithoutQuery(request.target).substr(1);
+  const std::size_t slash = path.find('/');
+  return std::string(slash == path.npos ? std::string_view() : path.substr(slash + 1));
+}
+
+std::string QueryOf(const HttpRequest& request, std::string_view name) {
+  const std::size_t mark = request.target.find('?');
+  std::string_view query =
+      mark == std::string::npos ? std::string_view() : std::string_view(request.target).substr(mark + 1);
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    if (pair.substr(0, pair.find('=')) == name && pair.size() > name.size()) {
+      return std::string(pair.substr(name.size() + 1));
+    }
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+  }
+  return {};
+}
+
 namespace {
 
 namespace asio = boost::asio;

@@ -1,19 +1,31 @@
-// The streams of all pages that show one thing. Each event has a version, by which a page that has lost its connection
-// says what it has seen.
+// What live pages of runs and sweeps share: streams of events with versions, points of curves, and changes below
+// folders.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <fmt/format.h>
 
-#include "serve/http/event_stream.h"
+#include "muster/result.h"
+#include "page/compute/down_sample.h"
+#include "run/metrics/metric_history.h"
+#include "serve/http/http_server.h"
 
 namespace muster {
 
+// The streams of all pages that show one thing. Each event has a version, by which a page that has lost its connection
+// says what it has seen.
 class EventHub {
  public:
   void Add(const std::shared_ptr<EventStream>& stream) {
@@ -41,6 +53,88 @@ class EventHub {
  private:
   std::shared_ptr<std::vector<std::shared_ptr<EventStream>>> streams_ =
       std::make_shared<std::vector<std::shared_ptr<EventStream>>>();
+};
+
+// The points of one metric of a running process, as far as pages need them: what is new since the last event, and all
+// of it for a page that has just been opened. Values only.
+
+struct LiveCurve {
+  static constexpr std::size_t kMostPoints = 4'000;
+
+  std::vector<double> x;
+  std::vector<double> y;
+  // Of the points left out between a point and the one before it: how many, and their mean.
+  std::vector<std::uint32_t> left_out;
+  std::vector<double> mean;
+  LeftOut waiting;            // left out after the last point
+  std::uint64_t total = 0;    // points reported, including those left out here
+  std::size_t sent = 0;       // of x and y
+  bool replaced = true;       // pages need all points, not only those after `sent`
+  std::uint64_t version = 0;  // of the event that had the last points
+
+  bool thinned() const { return total > x.size(); }
+  bool has_news() const { return replaced || sent < x.size(); }
+  // With more than kMostPoints, of every four neighbours the lowest and the highest are kept.
+  void Add(double at, double value);
+};
+
+// The curves of one process, by metric.
+class LiveCurves {
+ public:
+  // `step`: the metric that counts progress; empty: the first one of step, global_step, iteration, iter and epoch that
+  // is reported, else the number of the report.
+  explicit LiveCurves(std::string step = {}) : step_(std::move(step)) {}
+
+  void Add(const MetricValues& report);
+  std::map<std::string, LiveCurve>& curves() { return curves_; }
+  const std::map<std::string, LiveCurve>& curves() const { return curves_; }
+  const std::string& step() const { return step_; }
+
+ private:
+  std::string step_;
+  std::optional<double> at_;
+  std::uint64_t reports_ = 0;
+  std::map<std::string, LiveCurve> curves_;
+};
+
+// Changes below many folders, from one inotify(7) descriptor on the loop.
+class PathWatch {
+ public:
+  // `name`: of the entry of the folder that has changed; empty if the folder itself has, or if changes were lost: then
+  // anything may be different.
+  using Changed = std::function<void(std::string_view name, std::uint32_t mask)>;
+
+  explicit PathWatch(boost::asio::io_context& io);
+  ~PathWatch();
+  PathWatch(const PathWatch&) = delete;
+  PathWatch& operator=(const PathWatch&) = delete;
+
+  // Kind "inotify": the machine allows no inotify descriptor.
+  Result<void> Start();
+  // Watches a folder; links are not followed. Returns a number for Remove(), or 0 if it cannot be watched. The calls
+  // come from the loop, and may add and remove watches.
+  int Add(const std::string& folder, std::uint32_t mask, Changed changed);
+  void Remove(int number);
+  // Calls `exists` once this folder exists; immediately if it does. Returns a number for Remove(), 0 if it exists. Its
+  // parents need not exist; a folder whose parents cannot be watched is never reported.
+  int AwaitFolder(const std::string& folder, std::function<void()> exists);
+
+ private:
+  struct Watcher {
+    int number = 0;
+    std::uint32_t mask = 0;
+    Changed changed;
+  };
+
+  void Await();
+  void Tell(int watch, std::string_view name, std::uint32_t mask);
+  int AddWatcher(int number, const std::string& folder, std::uint32_t mask, Changed changed);
+  void LookFor(int number, const std::string& folder, const std::shared_ptr<std::function<void()>>& exists);
+
+  boost::asio::posix::stream_descriptor changes_;
+  std::map<int, std::vector<Watcher>> watchers_;  // by watch descriptor
+  std::map<int, int> watches_;                    // watch descriptor, by number
+  int last_number_ = 0;
 };
 
 }  // namespace muster

@@ -15,7 +15,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "serve/live/event_hub.h"
-#include "serve/live/live_curve.h"
 
 namespace muster {
 

@@ -13,14 +13,14 @@
 
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
-#include "page/collect/sweep_analysis.h"
+#include "page/collect/sweep_page.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
 #include "run/metrics/log_patterns.h"
-#include "serve/live/path_watch.h"
+#include "serve/live/event_hub.h"
 #include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"
-#include "sweep/record/trial_result.h"
+#include "sweep/record/sweep_progress.h"
 #include "sweep/trial/metrics_watch.h"
 #include "wire/files/run_layout.h"
 

@@ -23,7 +23,6 @@
 #include "run/lines/journal_file.h"
 #include "run/metrics/log_patterns.h"
 #include "serve/live/event_hub.h"
-#include "serve/live/live_curve.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_progress.h"
 

@@ -1,36 +1,308 @@
 #include "serve/site/served_site.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
+#include "muster/result.h"
+#include "page/collect/make_page.h"
+#include "page/write/page_data.h"
 #include "page/write/page_html.h"
+#include "run/control/control_protocol.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
-#include "serve/http/http_request.h"
-#include "serve/http/request_guard.h"
+#include "serve/http/http_server.h"
+#include "serve/live/event_hub.h"
 #include "serve/live/followed_run.h"
 #include "serve/live/followed_sweep.h"
-#include "serve/live/path_watch.h"
-#include "serve/site/collected_pages.h"
-#include "serve/site/head_call.h"
-#include "serve/site/refusal.h"
-#include "serve/site/resume_calls.h"
 #include "serve/site/serve_pages.h"
 #include "serve/site/site_path.h"
+#include "spawn/start/limited_command.h"
 #include "sweep/trial/metrics_watch.h"
 
 namespace muster {
+namespace {
+
+// The answer that refuses a request with a sentence.
+HttpAnswer RefusedAnswer(int status, const std::string& why) {
+  return JsonAnswer(status, SerializedJson(nlohmann::json{{"ok", false}, {"error", why}}));
+}
+
+// A request to the head of a run or a sweep at its control socket, answered through the loop.
+
+// Sends the request to the head that holds the directory, and calls `done` once: with its answer, or kind "control" if
+// there is none within ten seconds, or if it refuses. Never blocks.
+void CallHead(boost::asio::io_context& io, const std::string& dir, const ControlRequest& request,
+              std::function<void(Result<ControlAnswer>)> done);
+
+using ErrorCode = boost::system::error_code;
+
+constexpr std::chrono::seconds kPatience{10};
+
+struct HeadCall : std::enable_shared_from_this<HeadCall> {
+  HeadCall(boost::asio::io_context& io, ControlConnection connected, std::function<void(Result<ControlAnswer>)> then)
+      : head(std::move(connected)), ready(io), patience(io), done(std::move(then)) {}
+
+  void Begin() {
+    ErrorCode error;
+    const int copy = ::fcntl(head.fd(), F_DUPFD_CLOEXEC, 0);  // the connection closes its own
+    if (copy < 0) return Fails(SystemError("control", "the head cannot be asked", errno));
+    ready.assign(copy, error);
+    patience.expires_after(kPatience);
+    patience.async_wait([self = shared_from_this()](const ErrorCode& stopped) {
+      if (!stopped) self->Fails(MachineError("control", "the head does not answer"));
+    });
+    Await();
+  }
+
+  void Await() {
+    ready.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                     [self = shared_from_this()](const ErrorCode& error) {
+                       if (error || !self->done) return;
+                       const bool open = self->head.Receive();
+                       if (const auto line = self->head.TakeLine()) return self->Take(*line);
+                       if (!open) return self->Fails(MachineError("control", "the head closed the connection"));
+                       self->Await();
+                     });
+  }
+
+  void Take(const std::string& line) {
+    auto answer = ParseControlAnswer(line);
+    if (!answer) return Fails(MachineError("control", answer.error()));
+    if (!answer->error.empty()) return Fails(MachineError("control", answer->error));
+    Finish(*std::move(answer));
+  }
+  void Fails(Diagnostic why) { Finish(Fail(std::move(why))); }
+  void Finish(Result<ControlAnswer> result) {
+    patience.cancel();
+    ErrorCode ignored;
+    ready.close(ignored);
+    if (const auto then = std::exchange(done, nullptr)) then(std::move(result));
+  }
+
+  ControlConnection head;
+  boost::asio::posix::stream_descriptor ready;
+  boost::asio::steady_timer patience;
+  std::function<void(Result<ControlAnswer>)> done;
+};
+
+void CallHead(boost::asio::io_context& io, const std::string& dir, const ControlRequest& request,
+              std::function<void(Result<ControlAnswer>)> done) {
+  auto head = ControlConnection::Open(dir);
+  if (head) {
+    if (auto sent = head->Send(request); !sent) head = Fail(std::move(sent.error()));
+  }
+  if (!head) {
+    boost::asio::post(io, [done = std::move(done), why = head.error()] { done(Fail(why)); });
+    return;
+  }
+  std::make_shared<HeadCall>(io, *std::move(head), std::move(done))->Begin();
+}
+
+}  // namespace
+
+// Collects the data of pages in copies of this process: one at a time for each directory, and a few altogether. The
+// loop is free meanwhile.
+
+class ForkedFunction;
+
+class CollectedPages {
+ public:
+  static constexpr std::size_t kMostAtOnce = 2;
+
+  using Reply = std::function<void(HttpAnswer)>;
+
+  explicit CollectedPages(boost::asio::io_context& io);
+  ~CollectedPages();
+  CollectedPages(const CollectedPages&) = delete;
+  CollectedPages& operator=(const CollectedPages&) = delete;
+
+  // Replies once, from the loop, with the data of the page of a run or sweep. `version` is that of the directory's last
+  // patch; the page applies later patches to this data. A request that arrives while the data is being collected gets
+  // the same answer, with the version of the first request.
+  void Collect(const std::string& dir, bool is_sweep, std::uint64_t version, Reply reply);
+
+ private:
+  struct Collection {
+    bool is_sweep = false;
+    std::uint64_t version = 0;
+    std::vector<Reply> replies;
+    std::unique_ptr<ForkedFunction> copy;  // null: it waits for its turn
+  };
+
+  void Begin(const std::string& dir);
+  void End(const std::string& dir, const HttpAnswer& answer);
+
+  boost::asio::io_context& io_;
+  std::map<std::string, Collection> collections_;  // by directory
+  std::deque<std::string> waiting_;
+  std::size_t running_ = 0;
+};
+
+namespace {
+
+// What the copy returns: data, or a sentence.
+constexpr char kData = '+';
+constexpr char kRefusal = '-';
+
+std::string TextOf(const std::string& dir, bool is_sweep, std::uint64_t version) {
+  const auto page = MakePage({{dir, is_sweep}});
+  if (!page) return kRefusal + Sentence(page.error());
+  const PageData data = PageDataOf(*page);
+  return fmt::format(R"({}{{"format": 1, "version": {}, "page": {}, "floats": "{}"}})", kData, version, data.json,
+                     data.floats);
+}
+
+HttpAnswer AnswerOf(std::optional<std::string> text) {
+  if (!text || text->empty()) return RefusedAnswer(503, "the data of the page could not be collected");
+  const bool is_data = text->front() == kData;
+  text->erase(0, 1);
+  return is_data ? JsonAnswer(200, *std::move(text)) : RefusedAnswer(503, *text);
+}
+
+}  // namespace
+
+CollectedPages::CollectedPages(boost::asio::io_context& io) : io_(io) {}
+
+CollectedPages::~CollectedPages() = default;
+
+void CollectedPages::Collect(const std::string& dir, bool is_sweep, std::uint64_t version, Reply reply) {
+  const auto [at, is_new] = collections_.try_emplace(dir);
+  at->second.replies.push_back(std::move(reply));
+  if (!is_new) return;
+  at->second.is_sweep = is_sweep;
+  at->second.version = version;
+  if (running_ < kMostAtOnce) return Begin(dir);
+  waiting_.push_back(dir);
+}
+
+void CollectedPages::Begin(const std::string& dir) {
+  ++running_;
+  Collection& collection = collections_.at(dir);
+  auto copy = ForkedFunction::Start(
+      io_,
+      [&dir, is_sweep = collection.is_sweep, version = collection.version] { return TextOf(dir, is_sweep, version); },
+      [this, dir](std::optional<std::string> text) { End(dir, AnswerOf(std::move(text))); });
+  if (copy) {
+    collection.copy = *std::move(copy);
+    return;
+  }
+  boost::asio::post(io_, [this, dir] { End(dir, RefusedAnswer(503, "this machine has no room for another process")); });
+}
+
+void CollectedPages::End(const std::string& dir, const HttpAnswer& answer) {
+  --running_;
+  const auto ended = collections_.extract(dir);
+  if (!waiting_.empty()) {
+    const std::string next = std::move(waiting_.front());
+    waiting_.pop_front();
+    Begin(next);
+  }
+  for (const Reply& reply : ended.mapped().replies) reply(answer);
+}
+
+namespace {
+
+// A command that waits longer for devices is ended, and its sweep with it: it has not begun.
+constexpr std::chrono::hours kMostWait{24};
+constexpr std::chrono::seconds kBrowserPatience{10};
+
+}  // namespace
+
+struct ResumeCalls::Call {
+  using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                                  boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
+  explicit Call(boost::asio::io_context& io) : patience(io.get_executor()) {}
+
+  void Answer(HttpAnswer answer) {
+    if (const Reply then = std::exchange(reply, nullptr)) then(std::move(answer));
+  }
+
+  std::shared_ptr<LimitedCommand> command;
+  Timer patience;
+  Reply reply;
+};
+
+ResumeCalls::ResumeCalls(boost::asio::io_context& io) : io_(io) {}
+
+ResumeCalls::~ResumeCalls() = default;
+
+void ResumeCalls::Begin(const std::string& dir, Reply reply) {
+  if (calls_.contains(dir)) return reply(RefusedAnswer(409, "the sweep is being resumed"));
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return reply(RefusedAnswer(500, "the program muster is not found"));
+  SpawnSpec spec;
+  spec.argv = {program, "resume", dir, "--detach"};
+  for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+  auto call = std::make_unique<Call>(io_);
+  call->reply = std::move(reply);
+  auto command = LimitedCommand::Start(
+      io_, launcher_, std::move(spec), {}, kMostWait, [this, dir](const LimitedCommand::End& end) {
+        const auto ended = calls_.extract(dir);
+        if (ended.empty()) return;
+        const bool well = !end.process.signalled && end.process.code == 0;
+        ended.mapped()->Answer(well ? JsonAnswer(200, R"({"ok": true})") : RefusedAnswer(409, ErrorIn(end.words)));
+      });
+  if (!command) return call->Answer(RefusedAnswer(500, "muster resume cannot be called: " + command.error()));
+  call->command = *std::move(command);
+  call->patience.expires_after(kBrowserPatience);
+  call->patience.async_wait([one = call.get()](const boost::system::error_code& stopped) {
+    if (!stopped) one->Answer(JsonAnswer(200, R"({"ok": true, "waits": true})"));
+  });
+  calls_.emplace(dir, std::move(call));
+}
+
+std::string ErrorIn(const std::string& words) {
+  constexpr std::string_view kError = "error: ";
+  constexpr std::string_view kHint = "hint: ";
+  std::string error;
+  std::string hint;
+  std::string last;
+  std::string_view rest = words;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    while (line.starts_with(' ')) line.remove_prefix(1);
+    if (line.empty()) continue;
+    last = line;
+    const std::size_t at = line.find(kError);
+    if (error.empty() && at != std::string_view::npos) error = line.substr(at + kError.size());
+    if (hint.empty() && line.starts_with(kHint)) hint = line.substr(kHint.size());
+  }
+  if (error.empty()) return last.empty() ? "muster resume failed" : Printable(last);
+  return Printable(hint.empty() ? error : error + " (" + hint + ")");
+}
+
 namespace {
 
 using Reply = std::function<void(HttpAnswer)>;

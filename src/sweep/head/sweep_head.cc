@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -14,40 +19,213 @@
 #include <malloc.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/system/clock.h"
 #include "base/system/own_process.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "evaluator/evaluator.h"
+#include "muster/exit_code.h"
+#include "muster/result.h"
+#include "run/control/control_server.h"
 #include "run/directory/private_files.h"
 #include "run/directory/runtime_directory.h"
 #include "run/loop/output.h"
-#include "sweep/head/interrupted_attempt.h"
+#include "run/metrics/log_patterns.h"
+#include "space/sweep_description.h"
 #include "sweep/head/live_trial.h"
-#include "sweep/head/raised_descriptor_limit.h"
-#include "sweep/head/status_of_sweep.h"
-#include "sweep/head/sweep_control.h"
-#include "sweep/head/sweep_ending.h"
 #include "sweep/head/sweep_hosts.h"
-#include "sweep/head/sweep_inputs.h"
 #include "sweep/head/sweep_notices.h"
-#include "sweep/head/trial_allocations.h"
-#include "sweep/head/trial_disk_space.h"
 #include "sweep/head/trial_planner.h"
-#include "sweep/head/trial_preparation.h"
 #include "sweep/index/sweep_index.h"
-#include "sweep/record/impossible_reasons.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"
-#include "sweep/scheduler/sweep_steering.h"
+#include "sweep/record/sweep_progress.h"
+#include "sweep/record/sweep_status.h"
 #include "sweep/scheduler/trial_scheduler.h"
+#include "sweep/trial/trial_class.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
+
+// Raises the limit of open files, for a process with descriptors for many trials.
+
+// Raises this process's limit to its maximum for the lifetime of this object; processes that it starts get the original
+// limit (transport/local_transport.h).
+class RaisedDescriptorLimit {
+ public:
+  RaisedDescriptorLimit() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit raised = {before_.rlim_max, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &raised);
+  }
+  ~RaisedDescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  RaisedDescriptorLimit(const RaisedDescriptorLimit&) = delete;
+  RaisedDescriptorLimit& operator=(const RaisedDescriptorLimit&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+// Whether the disk of a sweep has room for another trial.
+
+// With less, no trial is begun: it could not write its own files.
+inline constexpr std::uint64_t kFreeBytesOfTrial = 1U << 20;
+
+// Why no trial can begin; empty if one can. `folder` is for the text, `descriptor` an open one of it.
+inline std::string FullDiskText(int descriptor, const std::string& folder) {
+  struct statvfs disk {};
+  if (::fstatvfs(descriptor, &disk) != 0) return {};
+  const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (left >= kFreeBytesOfTrial) return {};
+  return fmt::format("the disk of {} is full ({} KiB are left)", Quoted(folder), left >> 10);
+}
+
 namespace {
+
+// What a sweep's head makes of its request before it begins, and what can be wrong with it.
+
+struct SweepInputs {
+  std::unique_ptr<const CompiledSpace> space;  // of the sampler
+  Sampler sampler;
+  LogPatterns patterns;
+  ClassPatterns classes;
+  RecipeFiles files;
+};
+
+// Fails if the description is invalid, or the recipe's files cannot be opened.
+Result<SweepInputs> InputsOf(const SweepRequest& request) {
+  if (Diagnostics problems = CheckSweep(request.description); HasErrors(problems)) return Fail(std::move(problems));
+  auto compiled = CompiledSpace::Of(request.description.space);
+  if (!compiled) return Fail(compiled.error());
+  auto space = std::make_unique<const CompiledSpace>(*std::move(compiled));
+  auto sampler = Sampler::Of(*space, request.description.sampler);
+  if (!sampler) return Fail(sampler.error());
+  const MetricsChoice& metrics = request.description.metrics;
+  auto patterns = LogPatterns::Of(metrics.patterns, metrics.place);
+  if (!patterns) return Fail(patterns.error());
+  auto classes = ClassPatterns::Of(request.description.retry.patterns, request.description.retry.place);
+  if (!classes) return Fail(classes.error());
+  auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
+  if (!files) return Fail(files.error());
+  return SweepInputs{std::move(space), *std::move(sampler), *std::move(patterns), *std::move(classes),
+                     *std::move(files)};
+}
+
+// The status of a running sweep, from the state of its scheduler.
+
+// `began_ns` is the monotonic time at which the head started, `over_at_begin` how many trials were over then. The
+// arguments must outlive the status.
+SweepStatus StatusOf(const SweepDescription& sweep, const TrialScheduler& course, std::uint64_t began_ns,
+                     std::uint64_t over_at_begin) {
+  const HostPool& pool = course.pool();
+  SweepStatus status;
+  status.account = &course.account();
+  status.sweep = &sweep;
+  status.waiting = course.running().waiting();
+  status.running = course.running().size() - status.waiting;
+  status.devices_in_use = pool.devices_in_use() - course.running().devices_awaited();
+  if (pool.own_hosts()) {
+    status.awaited = "hosts";
+  } else {
+    for (const PoolHost& host : pool.hosts()) status.devices += host.devices * pool.per_device();
+  }
+  status.seconds = InSeconds(MonotonicNowNs() - began_ns);
+  status.over_at_begin = over_at_begin;
+  return status;
+}
+
+// The outcome of a sweep's head: its exit code and reason, from the state of the scheduler and the head at the end.
+
+// `why` and `exit_code`: what stopped the sweep; empty and 0 if nothing did. `reasons`: why points are impossible that
+// were judged before any trial began.
+SweepOutcome OutcomeOf(const TrialScheduler& course, const ImpossibleReasons& reasons, const std::string& why,
+                       int exit_code) {
+  const SweepProgress& account = course.account();
+  SweepOutcome outcome;
+  outcome.complete = course.complete();
+  const std::string hopeless = course.Hopeless();
+  outcome.exit_code = exit_code;
+  outcome.why = why;
+  if (outcome.why.empty() && outcome.complete) outcome.why = "all trials have ended";
+  if (outcome.why.empty() && !hopeless.empty()) {
+    outcome.why = hopeless;
+    outcome.exit_code = kExitMachine;
+  }
+  if (outcome.why.empty()) outcome.why = "--max-trials reached";
+  if (outcome.exit_code == 0 && account.failed() > 0) outcome.exit_code = kExitTrialsFailed;
+  if (outcome.complete && account.trials() == 0) {
+    outcome.why = "there is no trial in this part";
+  } else if (outcome.exit_code == 0 && outcome.complete && account.begun() == 0) {
+    outcome.why = reasons.Text();
+    outcome.exit_code = kExitRecipe;
+  }
+  return outcome;
+}
+
+// The control socket of a sweep: like that of a run (run/control/control_server.h, docs/control.md), with trials
+// instead of processes. A sweep has no processes of its own to dump or to list.
+
+struct SweepControlCalls {
+  const SweepProgress& account;  // outlives the server
+  std::function<std::size_t()> running;
+  std::function<std::string()> waits;  // which devices it waits for and who holds them; empty if no trial waits
+  std::function<bool()> stopping;
+  std::function<std::uint64_t()> records;
+  std::function<std::uint32_t()> stops;
+  std::function<bool(bool now)> stop;
+  // Opens the control socket of a running trial; false if it is not running.
+  std::function<bool(TrialNumber trial)> open;
+  // Changes the limits of the sweep, and returns those now. The error is a sentence.
+  std::function<tl::expected<SweepLimits, std::string>(const SteeringRequest& request)> steer;
+};
+
+// As ControlServer::Listen.
+Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& io, int folder,
+                                                      SweepControlCalls calls) {
+  const auto shared = std::make_shared<SweepControlCalls>(std::move(calls));
+  const auto status = [shared] {
+    const SweepProgress& account = shared->account;
+    RunStatus now;
+    now.run = account.sweep_id();
+    now.name = account.name();
+    now.pid = ::getpid();
+    now.phase = shared->stopping() ? "stopping" : "running";
+    now.records = shared->records();
+    now.stops = shared->stops();
+    now.waits = shared->waits();
+    RoleStatus trials;
+    trials.name = "trial";
+    trials.running = static_cast<std::uint32_t>(shared->running());
+    trials.ended = static_cast<std::uint32_t>(account.over().size());
+    const std::uint64_t possible = account.trials() - account.impossible().size();
+    trials.waiting =
+        static_cast<std::uint32_t>(possible - std::min<std::uint64_t>(possible, trials.ended + trials.running));
+    now.roles.push_back(std::move(trials));
+    return now;
+  };
+  return ControlServer::Listen(
+      io, folder,
+      {.status = status,
+       .stop = [shared](bool now, bool) { return shared->stop(now); },
+       .dump = [] { return tl::make_unexpected(std::string("a sweep has no processes of its own: name a trial")); },
+       .dumping = [] { return 0U; },
+       .processes = [] { return ProcessStatuses{}; },
+       .open = [shared](TrialNumber trial) -> tl::expected<void, std::string> {
+         if (shared->open(trial)) return {};
+         return tl::make_unexpected(fmt::format("trial {} is not running", trial));
+       },
+       .steer =
+           [shared](std::optional<std::uint32_t> slots, std::uint64_t add_trials) {
+             return shared->steer({slots, add_trials});
+           }});
+}
 
 constexpr std::chrono::seconds kKeeping{1};  // interval of syncing files to disk and updating the index
 

@@ -1,9 +1,5 @@
-// The head of a sweep: executes the decisions of its scheduler (trial_scheduler.h). Judges points in an evaluator that
-// stays alive, plans each trial in a fresh one, runs it like any other run below standing agents, reads its reports,
-// and records everything before doing it.
-//
-// One loop, one thread; no polling, and no blocking wait for a recipe's evaluation. Independent of Lua and
-// fork.
+// The head of a sweep: executes the decisions of its scheduler, from its inputs to its end, and answers requests
+// about it.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +17,17 @@
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
-#include "sweep/scheduler/sweep_steering.h"
+#include "sweep/scheduler/trial_scheduler.h"
 #include "transport/transport.h"
 
 namespace muster {
+
+// The head of a sweep: executes the decisions of its scheduler (trial_scheduler.h). Judges points in an evaluator that
+// stays alive, plans each trial in a fresh one, runs it like any other run below standing agents, reads its reports,
+// and records everything before doing it.
+//
+// One loop, one thread; no polling, and no blocking wait for a recipe's evaluation. Independent of Lua and
+// fork.
 
 class TrialAllocator;  // sweep/head/trial_place.h
 

@@ -1,14 +1,140 @@
 #include "sweep/head/sweep_notices.h"
 
 #include <utility>
+#include <variant>
+
+#include <fmt/format.h>
 
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
 #include "base/system/own_environment.h"
 #include "base/values/number_text.h"
+#include "base/values/overloaded.h"
 #include "run/directory/run_tags.h"
+#include "run/metrics/metric_history.h"
+#include "space/space.h"
+#include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_status.h"
 
 namespace muster {
+namespace {
+
+constexpr int kFirstSignalCode = 128;  // of exit codes: somebody stopped it
+
+NoticeTrial TrialOf(const SweepDescription& sweep, const BestTrial& best, const std::string& folder) {
+  return {.number = best.trial,
+          .attempt = best.attempt + 1,
+          .trial_class = std::string(TrialClassName(TrialClass::kOk)),
+          .dir = folder + "/" + TrialFolder(best.id, best.attempt),
+          .value = ObjectiveValue(sweep.objective, best.loss),
+          .parameters = best.point};
+}
+
+std::string ValueText(const SweepDescription& sweep, const BestTrial& best) {
+  return fmt::format("{} {:.6g} (trial {}: {})", sweep.objective ? sweep.objective->metric : "loss",
+                     ObjectiveValue(sweep.objective, best.loss), best.trial, PointText(best.point));
+}
+
+}  // namespace
+
+SweepNoticeMaker::SweepNoticeMaker(const SweepDescription& sweep, const SweepProgress& account, std::string folder)
+    : sweep_(sweep),
+      account_(account),
+      folder_(std::move(folder)),
+      best_(account.best()),
+      reported_(account.over().size() > 0) {}
+
+std::vector<Notice> SweepNoticeMaker::Saw(const SweepEntry& entry, double seconds) {
+  std::vector<Notice> notices;
+  std::visit(Overloaded{
+                 [&](const SweepBegan&) {
+                   Notice notice;
+                   notice.event = NotifyEvent::kStarted;
+                   notice.what = account_.attempts() > 0 ? "goes on" : "started";
+                   notices.push_back(std::move(notice));
+                 },
+                 [&](const AttemptEnded& e) {
+                   if (IsFailure(e.trial_class) && !e.interrupted && !e.again) notices.push_back(TrialFailed(e));
+                 },
+                 [&](const SweepEnded& e) {
+                   if (e.exit_code > 0 && e.exit_code < kFirstSignalCode)
+                     notices.push_back(Ended(e, NotifyEvent::kFailed, seconds));
+                   notices.push_back(Ended(e, NotifyEvent::kEnded, seconds));
+                 },
+                 // No events for users.
+                 [](const PointsJudged&) {},
+                 [](const AttemptBegan&) {},
+                 [](const RungReached&) {},
+                 [](const MedianStopped&) {},
+                 [](const HostQuarantined&) {},
+                 [](const TrialsReopened&) {},
+                 [](const SweepSteered&) {},
+             },
+             entry);
+  return notices;
+}
+
+Notice SweepNoticeMaker::TrialFailed(const AttemptEnded& entry) const {
+  Notice notice;
+  notice.event = NotifyEvent::kTrialFailed;
+  notice.why = entry.why;
+  NoticeTrial& trial = notice.trial.emplace();
+  trial.number = entry.trial;
+  trial.attempt = entry.attempt + 1;
+  trial.trial_class = TrialClassName(entry.trial_class);
+  if (const auto open = account_.open().find(entry.trial); open != account_.open().end()) {
+    trial.dir = folder_ + "/" + TrialFolder(open->second.id, entry.attempt);
+    trial.parameters = open->second.point;
+  }
+  notice.what = "goes on: " + AttemptLine(sweep_, trial.parameters, entry);
+  return notice;
+}
+
+Notice SweepNoticeMaker::Ended(const SweepEnded& entry, NotifyEvent event, double seconds) const {
+  Notice notice;
+  notice.event = event;
+  notice.exit_code = entry.exit_code;
+  notice.outcome = entry.exit_code == 0 ? "ok" : entry.exit_code >= kFirstSignalCode ? "stopped" : "failed";
+  notice.why = entry.why;
+  notice.what = fmt::format("{} after {}: {}",
+                            entry.complete                        ? "is complete"
+                            : entry.exit_code >= kFirstSignalCode ? "was stopped"
+                                                                  : "ended",
+                            DurationText(seconds), entry.why);
+  notice.what += fmt::format("; {} of {} trials over", account_.over().size(), CountsOf(account_, false).possible);
+  if (account_.failed() > 0) notice.what += fmt::format(", {} failed", account_.failed());
+  if (account_.best()) notice.what += "; best " + ValueText(sweep_, *account_.best());
+  return notice;
+}
+
+std::optional<Notice> SweepNoticeMaker::Reported(TrialNumber trial, const MetricReport& report, double seconds) {
+  if (report.empty() || std::exchange(reported_, true)) return std::nullopt;
+  Notice notice;
+  notice.event = NotifyEvent::kFirstResult;
+  notice.metrics = report;
+  notice.metrics_of = fmt::format("trial {}", trial);
+  notice.what = fmt::format("reports its first metrics after {}: {} (trial {})", DurationText(seconds),
+                            MetricsText(report), trial);
+  return notice;
+}
+
+std::optional<Notice> SweepNoticeMaker::NewBest(double seconds) {
+  const std::optional<BestTrial>& best = account_.best();
+  if (!best || best == best_) return std::nullopt;
+  best_ = best;
+  Notice notice;
+  notice.event = NotifyEvent::kBest;
+  notice.trial = TrialOf(sweep_, *best, folder_);
+  notice.what = fmt::format("has a new best result after {}: {}", DurationText(seconds), ValueText(sweep_, *best));
+  return notice;
+}
+
+void AddState(const SweepDescription& sweep, const SweepProgress& account, std::uint64_t running,
+              const std::string& folder, Notice& notice) {
+  if (sweep.objective) notice.objective = sweep.objective->metric;
+  if (account.best()) notice.best = TrialOf(sweep, *account.best(), folder);
+  notice.trials = NoticeTrials{CountsOf(account, false).possible, account.over().size(), account.failed(), running};
+}
 
 SweepNotices::SweepNotices(boost::asio::io_context& io, const SweepRequest& request, const SweepProgress& account,
                            Calls calls)

@@ -1,18 +1,462 @@
 #include "sweep/index/sweep_index.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/system/own_process.h"
 #include "base/system/unique_fd.h"
+#include "base/values/fingerprint.h"
+#include "base/values/overloaded.h"
+#include "run/lines/json_lines.h"
 #include "sweep/index/database.h"
-#include "sweep/index/index_file.h"
+#include "sweep/record/sweep_journal.h"
+#include "sweep/record/sweep_progress.h"
+#include "wire/archive/value_archive.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
+namespace {
+
+constexpr auto kMost = static_cast<TrialNumber>(std::numeric_limits<std::int64_t>::max());
+
+constexpr char kTables[] = R"(
+CREATE TABLE IF NOT EXISTS attempts (
+  trial INTEGER NOT NULL, attempt INTEGER NOT NULL, last INTEGER NOT NULL, over INTEGER NOT NULL,
+  id TEXT NOT NULL, point TEXT NOT NULL, plan TEXT NOT NULL, run TEXT NOT NULL, hosts TEXT NOT NULL,
+  began TEXT NOT NULL, ended TEXT, class TEXT, interrupted INTEGER, again INTEGER, blamed TEXT, why TEXT,
+  loss REAL, metrics TEXT, ms INTEGER, resumed INTEGER, checkpoint TEXT, job TEXT,
+  PRIMARY KEY (trial, attempt)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reasons (
+  text TEXT NOT NULL, place TEXT NOT NULL, count INTEGER NOT NULL, trials TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS rungs (
+  trial INTEGER NOT NULL, attempt INTEGER NOT NULL, resource REAL, loss REAL, rung INTEGER NOT NULL,
+  results INTEGER NOT NULL, rank INTEGER NOT NULL, threshold INTEGER NOT NULL, stop INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS medians (
+  trial INTEGER NOT NULL, attempt INTEGER NOT NULL, resource REAL, best REAL, finished INTEGER NOT NULL,
+  median REAL);
+CREATE TABLE IF NOT EXISTS heads (wall TEXT NOT NULL, pid INTEGER NOT NULL, muster TEXT NOT NULL, recipe TEXT NOT NULL,
+  accepted INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS departures (
+  wall TEXT NOT NULL, complete INTEGER NOT NULL, why TEXT NOT NULL, exit_code INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, why TEXT NOT NULL);
+)";
+
+template <class T>
+std::string Json(const T& value) {
+  std::string text;
+  LineWriter(text).Put(value);
+  return text;
+}
+
+}  // namespace
+
+bool SweepRows::MakeTables(Database& database) { return database.Run(kTables); }
+
+SweepRows::SweepRows(Database& database, bool above)
+    : copy_(database.Prepare(above ? "INSERT OR IGNORE INTO main.attempts SELECT * FROM held.attempts "
+                                     "WHERE trial BETWEEN ?1 AND ?2 AND last"
+                                   : "SELECT 1")),
+      follow_(database.Prepare("UPDATE main.attempts SET last = 0, over = 0 WHERE trial = ?1 AND last")),
+      begin_(database.Prepare(
+          "INSERT OR REPLACE INTO main.attempts (trial, attempt, last, over, id, point, plan, run, "
+          "hosts, began, resumed, checkpoint, job) VALUES (?1, ?2, 1, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")),
+      end_(database.Prepare("UPDATE main.attempts SET ended = ?3, class = ?4, interrupted = ?5, again = ?6, "
+                            "blamed = ?7, why = ?8, loss = ?9, metrics = ?10, ms = ?11, over = ?12 "
+                            "WHERE trial = ?1 AND attempt = ?2")),
+      reopen_(database.Prepare("UPDATE main.attempts SET over = 0 WHERE trial BETWEEN ?1 AND ?2 AND last")),
+      reason_(database.Prepare("INSERT INTO main.reasons VALUES (?1, ?2, ?3, ?4)")),
+      rung_(database.Prepare("INSERT INTO main.rungs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")),
+      median_(database.Prepare("INSERT INTO main.medians VALUES (?1, ?2, ?3, ?4, ?5, ?6)")),
+      head_(database.Prepare("INSERT INTO main.heads VALUES (?1, ?2, ?3, ?4, ?5)")),
+      departure_(database.Prepare("INSERT INTO main.departures VALUES (?1, ?2, ?3, ?4)")),
+      quarantine_(database.Prepare("INSERT INTO main.quarantined VALUES (?1, ?2, ?3)")),
+      above_(above) {}
+
+bool SweepRows::Copy(TrialNumber first, TrialNumber last) {
+  return !above_ || copy_.Bind(1, std::min(first, kMost)).Bind(2, std::min(last, kMost)).Run();
+}
+
+bool SweepRows::Began(const AttemptBegan& entry, std::string_view wall) {
+  if (entry.attempt > 0 && !(Copy(entry.trial, entry.trial) && follow_.Bind(1, entry.trial).Run())) return false;
+  return begin_.Bind(1, entry.trial)
+      .Bind(2, entry.attempt)
+      .Bind(3, entry.id)
+      .Bind(4, Json(entry.point))
+      .Bind(5, entry.plan)
+      .Bind(6, entry.run_id)
+      .Bind(7, Json(entry.hosts))
+      .Bind(8, wall)
+      .Bind(9, entry.resumed.attempt)
+      .Bind(10, entry.resumed.checkpoint)
+      .Bind(11, entry.job)
+      .Run();
+}
+
+bool SweepRows::Ended(const AttemptEnded& entry, std::string_view wall) {
+  if (!Copy(entry.trial, entry.trial)) return false;
+  end_.Bind(1, entry.trial)
+      .Bind(2, entry.attempt)
+      .Bind(3, wall)
+      .Bind(4, TrialClassName(entry.trial_class))
+      .Bind(5, entry.interrupted)
+      .Bind(6, entry.again)
+      .Bind(7, entry.blamed)
+      .Bind(8, entry.why)
+      .Bind(10, Json(entry.metrics))
+      .Bind(11, entry.ms)
+      .Bind(12, !entry.again && !entry.interrupted);
+  if (entry.loss) {
+    end_.Bind(9, *entry.loss);
+  } else {
+    end_.BindNull(9);
+  }
+  return end_.Run();
+}
+
+bool SweepRows::Take(const SweepRecord& record) {
+  const std::string_view wall = record.wall;
+  return std::visit(
+      Overloaded{
+          [&](const SweepBegan& e) {
+            return head_.Bind(1, wall).Bind(2, e.pid).Bind(3, e.muster).Bind(4, e.recipe).Bind(5, e.accepted).Run();
+          },
+          [&](const PointsJudged& e) {
+            return std::all_of(e.impossible.begin(), e.impossible.end(), [&](const PointsJudged::Reason& reason) {
+              std::uint64_t count = 0;
+              for (const auto& [first, last] : reason.trials) count += last - first + 1;
+              return reason_.Bind(1, reason.text)
+                  .Bind(2, reason.place)
+                  .Bind(3, count)
+                  .Bind(4, Json(reason.trials))
+                  .Run();
+            });
+          },
+          [&](const AttemptBegan& e) { return Began(e, wall); }, [&](const AttemptEnded& e) { return Ended(e, wall); },
+          [&](const RungReached& e) {
+            const StopDecision& d = e.decision;
+            rung_.Bind(1, e.trial).Bind(2, e.attempt).Bind(3, e.resource).Bind(4, e.loss).Bind(5, d.rung);
+            return rung_.Bind(6, d.results).Bind(7, d.rank).Bind(8, d.threshold).Bind(9, d.stop).Run();
+          },
+          [&](const MedianStopped& e) {
+            median_.Bind(1, e.trial).Bind(2, e.attempt).Bind(3, e.resource).Bind(4, e.best);
+            return median_.Bind(5, e.finished).Bind(6, e.median).Run();
+          },
+          [&](const HostQuarantined& e) { return quarantine_.Bind(1, wall).Bind(2, e.host).Bind(3, e.why).Run(); },
+          [&](const TrialsReopened& e) {
+            return std::all_of(e.trials.begin(), e.trials.end(), [&](const TrialRange& range) {
+              const auto& [first, last] = range;
+              return Copy(first, last) && reopen_.Bind(1, std::min(first, kMost)).Bind(2, std::min(last, kMost)).Run();
+            });
+          },
+          [](const SweepSteered&) { return true; },  // part of the progress
+          [&](const SweepEnded& e) {
+            return departure_.Bind(1, wall).Bind(2, e.complete).Bind(3, e.why).Bind(4, e.exit_code).Run();
+          }},
+      record.entry);
+}
+
+// Serialises a sweep's progress (wire/archive/archive.h): the index stores it, so that the whole journal need not be
+// read.
+
+namespace account_archive {
+
+// Two numbers for each range, since an archive has no pairs.
+template <class A>
+void Pairs(A& archive, std::vector<TrialRange>& ranges) {
+  std::vector<std::uint64_t> numbers;
+  if constexpr (!A::kReading) {
+    for (const auto& [first, last] : ranges) {
+      numbers.push_back(first);
+      numbers.push_back(last);
+    }
+  }
+  archive(numbers);
+  if constexpr (A::kReading) {
+    ranges.clear();
+    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) ranges.emplace_back(numbers[i], numbers[i + 1]);
+  }
+}
+
+template <class A>
+void Set(A& archive, TrialSet& set) {
+  std::vector<TrialRange> ranges = set.ranges();
+  Pairs(archive, ranges);
+  if constexpr (A::kReading) {
+    set = {};
+    for (const TrialRange& range : ranges) set.Add(range);
+  }
+}
+
+}  // namespace account_archive
+
+template <class A>
+void Fields(A& archive, OpenTrial& trial) {
+  archive(trial.attempts, trial.counted, trial.free, trial.id, trial.plan, trial.point, trial.running, trial.run_id,
+          trial.hosts, trial.first, trial.resumed, trial.rungs);
+  std::uint64_t kept = trial.kept ? std::uint64_t{1} + static_cast<std::uint64_t>(*trial.kept) : 0;
+  archive(kept);
+  if constexpr (A::kReading) {
+    if (kept > kTrialClassNames.size()) return archive.Fail();
+    trial.kept.reset();
+    if (kept > 0) trial.kept = static_cast<TrialClass>(kept - 1);
+  }
+}
+
+template <class A>
+void Fields(A& archive, RungReport& report) {
+  archive(report.rung, report.trial, report.loss);
+}
+
+template <class A>
+void Fields(A& archive, BestTrial& best) {
+  archive(best.trial, best.attempt, best.loss, best.id, best.point);
+}
+
+template <class V>
+void Fields(V& archive, SweepProgress& account) {
+  OpenTrials& open = account.open_;
+  FinishedTrials& finished = account.finished_;
+  archive(account.sweep_id_, account.name_, account.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
+          open.attempts_, open.ms_, finished.best_, finished.losses_, account.rung_reports_, account.ended_,
+          account.steered_);
+  account_archive::Set(archive, open.impossible_);
+  account_archive::Set(archive, finished.numbers_);
+  std::vector<std::uint64_t> ends, counts;
+  std::vector<std::string> quarantined;
+  std::string ids;  // eight bytes each
+  if constexpr (!V::kReading) {
+    finished.ends_.ForEach([&](TrialNumber trial, TrialEnds::End end) {
+      ends.push_back(trial);
+      ends.push_back(std::uint64_t{end.attempts} << 8 | static_cast<std::uint64_t>(end.trial_class));
+    });
+    counts.assign(finished.counts_.begin(), finished.counts_.end());
+    quarantined.assign(account.quarantined_.begin(), account.quarantined_.end());
+    ids.reserve(open.points_.size() * 8);
+    for (const std::uint64_t id : open.points_) {
+      for (int shift = 0; shift < 64; shift += 8) ids.push_back(static_cast<char>(id >> shift));
+    }
+  }
+  archive(ends, counts, quarantined, ids);
+  if constexpr (V::kReading) {
+    if (counts.size() != finished.counts_.size()) return archive.Fail();
+    finished.ends_ = {};
+    for (std::size_t i = 0; i + 1 < ends.size(); i += 2) {
+      const std::uint64_t trial_class = ends[i + 1] & 0xffU;
+      if (trial_class >= kTrialClassNames.size()) return archive.Fail();
+      finished.ends_.Set(ends[i], {static_cast<TrialClass>(trial_class), static_cast<std::uint32_t>(ends[i + 1] >> 8)});
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) finished.counts_[i] = counts[i];
+    account.quarantined_ = {quarantined.begin(), quarantined.end()};
+    open.points_.clear();
+    open.points_.reserve(ids.size() / 8);
+    for (std::size_t at = 0; at + 8 <= ids.size(); at += 8) {
+      std::uint64_t id = 0;
+      for (std::size_t i = 8; i-- > 0;) id = id << 8 | static_cast<unsigned char>(ids[at + i]);
+      open.points_.insert(id);
+    }
+  }
+}
+
+namespace {
+
+// Must change with the tables, and with the archive of SweepProgress.
+constexpr std::int64_t kFormat = 6;
+constexpr std::size_t kKnownBytes = 4096;         // of the journal's beginning, and before the position
+constexpr std::uint64_t kMostSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
+// An index is about as large as its journal.
+constexpr std::uint64_t kLeastBytes = 16U << 20;
+constexpr std::uint64_t kBytesPerByte = 8;
+constexpr const char* kFiles[] = {"index.sqlite", "index.sqlite-journal", "index.sqlite-wal", "index.sqlite-shm"};
+
+constexpr char kMeta[] = R"(
+CREATE TABLE IF NOT EXISTS held (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, seq INTEGER NOT NULL, known TEXT NOT NULL, boot TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS account (one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER NOT NULL,
+  seq INTEGER NOT NULL, sum INTEGER NOT NULL, archive BLOB NOT NULL);
+)";
+
+tl::unexpected<Diagnostics> Damaged(const std::string& what) { return Fail(MachineError("database", what)); }
+
+// The definitions of all tables, views, triggers and indices of a database, in a fixed order.
+Result<std::vector<std::string>> SchemaOf(const Database& database, const std::string& name, std::size_t most) {
+  std::vector<std::string> schema;
+  const auto read =
+      database.Prepare(fmt::format("SELECT type, name, tbl_name, sql FROM {}.sqlite_master", name).c_str())
+          .ForEach([&](const Statement& row) {
+            schema.push_back(fmt::format("{} {} {} {}", row.Text(0), row.Text(1), row.Text(2), row.Text(3)));
+            return schema.size() <= most;
+          });
+  if (!read) return Fail(read.error());
+  std::sort(schema.begin(), schema.end());
+  return schema;
+}
+
+// Whether it has the tables of an index, or none yet. A database with other tables, or other objects, is not muster's.
+Result<bool> HasTables(const Database& database, const std::string& name) {
+  static const std::vector<std::string> expected = [] {
+    auto made = Database::Open({}, Database::Mode::kTemporary);
+    if (!made || !MakeIndexTables(*made)) return std::vector<std::string>();
+    return SchemaOf(*made, "main", std::numeric_limits<std::size_t>::max()).value_or(std::vector<std::string>());
+  }();
+  const auto schema = SchemaOf(database, name, expected.size());
+  if (!schema) return Fail(schema.error());
+  if (schema->empty()) return false;
+  if (*schema != expected) return Damaged("its tables are not those that muster makes");
+  return true;
+}
+
+JournalPosition PositionOf(const Statement& row, int column) {
+  return {static_cast<std::uint64_t>(row.Integer(column)), static_cast<std::uint64_t>(row.Integer(column + 1))};
+}
+
+// The bytes that identify a journal: its first ones, and the last ones before `end`. Empty if it is too short.
+std::string KnownBy(int folder, std::uint64_t end) {
+  const UniqueFd journal(::openat(folder, kJournalEntry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!journal) return {};
+  const std::uint64_t size = std::min<std::uint64_t>(end, kKnownBytes);
+  Sha256 hash;
+  for (const std::uint64_t offset : {std::uint64_t{0}, end - size}) {
+    std::string bytes(size, '\0');
+    if (::pread(journal.get(), bytes.data(), size, static_cast<off_t>(offset)) != static_cast<ssize_t>(size)) return {};
+    hash.Add(bytes);
+  }
+  return hash.Hex();
+}
+
+std::string In(const std::string& name, const char* statement) { return fmt::format(fmt::runtime(statement), name); }
+
+Result<std::optional<Indexed>> AskIndex(const Database& database, const std::string& name,
+                                        const std::string& sweep_dir) {
+  const Result<bool> tables = HasTables(database, name);
+  if (!tables && database.IsBusy()) return std::nullopt;
+  if (!tables) return Fail(tables.error());
+  if (!*tables) return std::nullopt;
+  Indexed indexed;
+  std::int64_t format = 0;
+  std::string known, boot;
+  const Result<bool> held = database.Prepare(In(name, "SELECT format, bytes, seq, known, boot FROM {}.held").c_str())
+                                .First([&](const Statement& row) {
+                                  format = row.Integer(0);
+                                  indexed.rows = PositionOf(row, 1);
+                                  known = row.Text(3);
+                                  boot = row.Text(4);
+                                });
+  if (!held) return Fail(held.error());
+  if (!*held || format != kFormat || (!boot.empty() && boot != BootId())) return std::nullopt;
+  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string knows = KnownBy(folder.get(), indexed.rows.bytes);
+  if (indexed.rows.bytes > 0 ? knows.empty() || known != knows : indexed.rows.seq > 0) return std::nullopt;
+  const Result<bool> account =
+      database.Prepare(In(name, "SELECT bytes, seq FROM {}.account").c_str()).First([&](const Statement& row) {
+        indexed.account = PositionOf(row, 0);
+      });
+  if (!account) return Fail(account.error());
+  if (indexed.account.seq > indexed.rows.seq || indexed.account.bytes > indexed.rows.bytes) return std::nullopt;
+  return indexed;
+}
+
+}  // namespace
+
+Result<std::optional<Indexed>> WhatIsIndexed(Database& database, const std::string& name,
+                                             const std::string& sweep_dir) {
+  // In a file that is not an index, even listing the tables can take for ever.
+  database.LimitSteps(kMostSteps);
+  auto indexed = AskIndex(database, name, sweep_dir);
+  database.LimitSteps(0);
+  return indexed;
+}
+
+Result<void> CheckRows(Database& database, const std::string& name) {
+  std::string found;
+  const Result<bool> checked =
+      database.Prepare(In(name, "PRAGMA {}.quick_check(1)").c_str()).First([&](const Statement& row) {
+        found = row.Text(0);
+      });
+  if (!checked) return Fail(checked.error());
+  if (found == "ok") return {};
+  return Damaged(found);
+}
+
+Result<SweepProgress> StoredSweepProgress(Database& database, const std::string& name) {
+  std::optional<SweepProgress> account;
+  const Result<bool> kept =
+      database.Prepare(In(name, "SELECT sum, archive FROM {}.account").c_str()).First([&](const Statement& row) {
+        const std::string_view bytes = row.Text(1);
+        if (row.Integer(0) == Crc32c(bytes)) account = Unarchived<SweepProgress>(bytes);
+      });
+  if (!kept) return Fail(kept.error());
+  if (!*kept) return SweepProgress();
+  if (!account) return Damaged("the sweep's summary has a wrong checksum");
+  return *std::move(account);
+}
+
+Result<std::uint64_t> IndexBytes(int folder) {
+  struct stat index {};
+  if (::fstatat(folder, kFiles[0], &index, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  if (!S_ISREG(index.st_mode)) return Damaged("it is not a regular file");
+  const auto bytes = static_cast<std::uint64_t>(index.st_size);
+  struct stat journal {};
+  if (bytes == 0 || ::fstatat(folder, kJournalEntry.name, &journal, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  const auto most = kLeastBytes + kBytesPerByte * static_cast<std::uint64_t>(std::max<off_t>(journal.st_size, 0));
+  if (bytes <= most) return bytes;
+  return Damaged(fmt::format("its {} bytes are more than the index of such a journal has", bytes));
+}
+
+// A rollback journal with a super-journal ends in its name, the length and sum of the name, and this mark
+// (sqlite.org/fileformat2.html). SQLite deletes the super-journal after the rollback. muster's index never has one.
+bool NamesAnotherFile(int folder) {
+  constexpr std::string_view kMark = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+  const UniqueFd journal(::openat(folder, kFiles[1], O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!journal || ::fstat(journal.get(), &status) != 0) return false;
+  std::array<char, kMark.size()> end = {};
+  const off_t at = status.st_size - static_cast<off_t>(end.size());
+  if (at < 0 || ::pread(journal.get(), end.data(), end.size(), at) != static_cast<ssize_t>(end.size())) return false;
+  return std::string_view(end.data(), end.size()) == kMark;
+}
+
+void RemoveIndex(int folder) {
+  for (const char* name : kFiles) ::unlinkat(folder, name, 0);
+}
+
+bool MakeIndexTables(Database& database) {
+  return database.Run("BEGIN IMMEDIATE") && database.Run(kMeta) && SweepRows::MakeTables(database) &&
+         database.Run("COMMIT");
+}
+
+bool WriteHeld(Database& database, int folder, JournalPosition position, const std::string& boot) {
+  return database.Prepare("INSERT OR REPLACE INTO held VALUES (1, ?1, ?2, ?3, ?4, ?5)")
+      .Bind(1, kFormat)
+      .Bind(2, position.bytes)
+      .Bind(3, position.seq)
+      .Bind(4, KnownBy(folder, position.bytes))
+      .Bind(5, boot)
+      .Run();
+}
+
+bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account) {
+  const std::string archive = Archived(account);
+  return database.Prepare("INSERT OR REPLACE INTO account VALUES (1, ?1, ?2, ?3, ?4)")
+      .Bind(1, position.bytes)
+      .Bind(2, position.seq)
+      .Bind(3, Crc32c(archive))
+      .BindBlob(4, archive)
+      .Run();
+}
+
 namespace {
 
 constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: reading it is faster than storing progress

@@ -1,3 +1,86 @@
+// The index of a sweep: index.sqlite, a cache of its journal that can be deleted at any time. Its file is validated
+// before it is used; entries become rows, and the progress is stored as an archive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "muster/result.h"
+#include "sweep/index/database.h"
+#include "sweep/record/sweep_journal.h"
+#include "sweep/record/sweep_progress.h"
+
+namespace muster {
+
+// The entries of a sweep's journal as rows: the tables of its index, and how each entry changes them. Part of the index
+// and of the views.
+//
+//   attempts   one row for each; `last` is 1 for the last attempt of a trial, `over` if no other will follow
+//   reasons    why trials are impossible, in the order in which they were judged
+//   rungs      reports at rungs and the decisions; medians: trials stopped by the median rule
+//   heads      starts of heads; departures: how heads stopped; quarantined: hosts
+class SweepRows {
+ public:
+  // Creates the tables in `database` if they are missing; false if that fails.
+  static bool MakeTables(Database& database);
+
+  // Writes to the tables of `database`, which must outlive this object. With `above`, the database attached as "held"
+  // has older rows and is not written: rows are copied before they are changed.
+  SweepRows(Database& database, bool above);
+
+  // False if a row cannot be written.
+  bool Take(const SweepRecord& record);
+
+ private:
+  bool Began(const AttemptBegan& entry, std::string_view wall);
+  bool Ended(const AttemptEnded& entry, std::string_view wall);
+  bool Copy(TrialNumber first, TrialNumber last);
+
+  Statement copy_, follow_, begin_, end_, reopen_, reason_, rung_, median_, head_, departure_, quarantine_;
+  bool above_;
+};
+
+// Validates the file of a sweep's index before it is used: its type and size, its tables, its pages, and which part of
+// which journal it claims to hold. Part of the index and of the views.
+//
+// A sweep directory may come from elsewhere. Rows are read only from an index that is exactly what muster creates.
+
+inline constexpr char kIndexName[] = "/index.sqlite";
+
+// The position up to which the rows and the stored progress of an index go.
+struct Indexed {
+  JournalPosition rows;
+  JournalPosition account;
+};
+
+// For an index that was opened as `name` ("main", or an attached one). Fails with kind "database" if it is damaged or
+// was not created by muster. Returns nothing if it does not match the sweep's journal, or another process has locked
+// it. Before rows are read, CheckRows has to pass; it reads the whole index once.
+Result<std::optional<Indexed>> WhatIsIndexed(Database& database, const std::string& name, const std::string& sweep_dir);
+Result<void> CheckRows(Database& database, const std::string& name);
+Result<SweepProgress> StoredSweepProgress(Database& database, const std::string& name);
+
+// The size of the index in the sweep's folder; 0 if there is none yet. Fails with kind "database" if the file cannot be
+// an index.
+Result<std::uint64_t> IndexBytes(int folder);
+
+// Whether the rollback journal of a killed writer names a super-journal: SQLite would delete that file, wherever it is.
+bool NamesAnotherFile(int folder);
+
+// Removes the index and the files that SQLite creates beside it.
+void RemoveIndex(int folder);
+
+// Creates the tables of an index, all or none; false if that fails.
+bool MakeIndexTables(Database& database);
+
+// Within a transaction: stores the position of the index, and the progress at that position. Returns false if it cannot
+// be written.
+bool WriteHeld(Database& database, int folder, JournalPosition position, const std::string& boot);
+bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account);
+
 // The index of a sweep: index.sqlite, a cache of its journal that can be deleted at any time. It holds the entries
 // as rows (sweep/index/sweep_rows.h) and, from time to time, the progress, so that the whole journal need not be
 // read.
@@ -5,19 +88,6 @@
 // It records which part of the journal it covers, and bytes that identify the journal. An index that does not match,
 // was made by another version, or was in use when the machine was switched off is discarded and rebuilt. So is one that
 // is damaged or was not created by muster, with a warning.
-#pragma once
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-
-#include "muster/result.h"
-#include "sweep/index/sweep_rows.h"
-#include "sweep/record/sweep_journal.h"
-#include "sweep/record/sweep_progress.h"
-
-namespace muster {
 
 // The progress of a sweep, from the intact part of its journal.
 struct LoadedSweep {

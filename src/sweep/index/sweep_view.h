@@ -1,9 +1,4 @@
-// A reader's view of a sweep: its progress and its rows, from the index and the rest of the journal. Writes nothing
-// into the sweep's folder; without a matching index, or with a damaged one, the rows are made from the whole journal in
-// a temporary file.
-//
-// A valid index can still fail while it is read, like any file: every function that reads rows then returns an error
-// (kind "sweep"), and the rows passed before are incomplete.
+// A reader's view of a sweep, from its index and the rest of its journal, and what a word as SWEEP:12 names in it.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +8,22 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "muster/result.h"
 #include "muster/value.h"
 #include "sweep/index/sweep_index.h"
 #include "sweep/record/sweep_progress.h"
-#include "sweep/record/trial_result.h"
 
 namespace muster {
+
+// A reader's view of a sweep: its progress and its rows, from the index and the rest of the journal. Writes nothing
+// into the sweep's folder; without a matching index, or with a damaged one, the rows are made from the whole journal in
+// a temporary file.
+//
+// A valid index can still fail while it is read, like any file: every function that reads rows then returns an error
+// (kind "sweep"), and the rows passed before are incomplete.
 
 // An attempt, and the state of its trial.
 struct AttemptRow {
@@ -125,5 +127,59 @@ class SweepView {
   LoadedSweep loaded_;
   std::unique_ptr<Rows> rows_;
 };
+
+// Resolves SWEEP:12, SWEEP:3f9a and SWEEP:best to a trial of a sweep, and SWEEP:12.0 to an attempt.
+
+// ("SWEEP", "12") of "SWEEP:12", split at the last colon; nothing without one, or if nothing follows it.
+std::optional<std::pair<std::string, std::string>> SweepAndTrial(std::string_view word);
+
+struct ChosenTrial {
+  TrialNumber trial = 0;
+  // Omitted: the one that the trial keeps (sweep/record/trial_result.h), and its latest one as long as it is not over.
+  std::optional<std::uint32_t> attempt;
+};
+
+// "best", a number, or a prefix of an id (at least 4 characters, of a trial that has begun), with ".N" for an attempt.
+// With a number, the trial need not have begun. Kind "trial": no trial matches, or more than one.
+Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word);
+
+// The run directory of that attempt. Kind "trial" if the trial has none, with the reason.
+Result<std::string> RunDirectoryOf(const SweepView& view, const std::string& sweep_dir, const ChosenTrial& chosen);
+
+// The attempt of a trial that a run directory belongs to.
+struct TrialOfRun {
+  std::string name;  // "lr:12", or "lr:12.2" for its second attempt
+  std::string sweep_dir;
+  std::string objective;  // the metric; may be empty
+};
+// Nothing if the directory is not that of a trial in its sweep's directory.
+std::optional<TrialOfRun> FindTrialOfRun(const std::string& run_dir);
+
+// Chooses between a run and a sweep if a word may name either. Values in, a value out.
+
+struct NamedRunOrSweep {
+  std::string folder;
+  bool is_sweep = false;
+
+  bool operator==(const NamedRunOrSweep&) const = default;
+};
+
+// The run and the sweep that match a word.
+struct RunOrSweepMatch {
+  std::string folder;
+  bool live = false;
+  std::string stamp;         // "20261120-120616", from the folder's name; empty for a folder with another name
+  std::int64_t made_ns = 0;  // the order within one second
+};
+
+enum class Prefer : std::uint8_t {
+  kLive,    // for commands that control or follow: finished ones only if nothing is running
+  kNewest,  // for commands that report on the past
+};
+
+// If both match: the one that is running, for a name that means both or with Prefer::kLive; otherwise, without a name
+// the newer one, with a name the run. Nothing if none matches.
+std::optional<NamedRunOrSweep> ChooseRunOrSweep(const std::optional<RunOrSweepMatch>& run,
+                                                const std::optional<RunOrSweepMatch>& sweep, bool named, Prefer prefer);
 
 }  // namespace muster

@@ -1,7 +1,8 @@
-// Events of a sweep: the entries of its journal (sweep/record/sweep_journal.h). Trials are numbered in the order of the
-// sampler, attempts from 0.
+// Events of a sweep: the entries of its journal (sweep/record/sweep_journal.h), and the early stopping that it was
+// given.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,9 +14,26 @@
 #include "muster/value.h"
 #include "space/space.h"
 #include "space/sweep_description.h"
-#include "sweep/record/early_stop.h"
 
 namespace muster {
+
+// Early stopping: which trials are stopped, based on the losses that they report. Decisions depend only on the order of
+// the reports, so replaying a journal of reports gives the same decisions. A loss is a finite number; smaller is
+// better.
+
+// A decision with all values that it is based on.
+struct StopDecision {
+  std::size_t rung = 0;       // from 0
+  std::size_t results = 0;    // at this rung, including this one
+  std::size_t rank = 0;       // of this one among them, from 1; of equal losses the earlier is the better
+  std::size_t threshold = 0;  // trials with ranks up to this one continue
+  bool stop = false;
+
+  bool operator==(const StopDecision&) const = default;
+};
+
+// Events of a sweep: the entries of its journal (sweep/record/sweep_journal.h). Trials are numbered in the order of the
+// sampler, attempts from 0.
 
 using TrialNumber = std::uint64_t;
 // Both bounds are included.

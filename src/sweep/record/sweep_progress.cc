@@ -1,12 +1,255 @@
 #include "sweep/record/sweep_progress.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
 #include "base/values/overloaded.h"
+#include "space/space.h"
 
 namespace muster {
+
+// --- TrialSet ---------------------------------------------------------------------------------------
+
+void TrialSet::Add(TrialNumber trial) { Add(TrialRange{trial, trial}); }
+
+void TrialSet::Add(TrialRange range) {
+  auto [first, last] = range;
+  if (last < first) return;
+  auto next = ranges_.upper_bound(first);
+  // The previous range, if it is adjacent.
+  if (next != ranges_.begin()) {
+    const auto before = std::prev(next);
+    if (before->second >= last) return;
+    if (before->second + 1 >= first) {
+      first = before->first;
+      size_ -= before->second - before->first + 1;
+      next = ranges_.erase(before);
+    }
+  }
+  while (next != ranges_.end() && next->first - 1 <= last) {
+    last = std::max(last, next->second);
+    size_ -= next->second - next->first + 1;
+    next = ranges_.erase(next);
+  }
+  ranges_.emplace_hint(next, first, last);
+  size_ += last - first + 1;
+}
+
+void TrialSet::Remove(TrialNumber trial) {
+  auto next = ranges_.upper_bound(trial);
+  if (next == ranges_.begin()) return;
+  const auto at = std::prev(next);
+  const auto [first, last] = *at;
+  if (trial > last) return;
+  next = ranges_.erase(at);
+  if (trial < last) next = ranges_.emplace_hint(next, trial + 1, last);
+  if (first < trial) ranges_.emplace_hint(next, first, trial - 1);
+  --size_;
+}
+
+bool TrialSet::Has(TrialNumber trial) const {
+  const auto next = ranges_.upper_bound(trial);
+  return next != ranges_.begin() && std::prev(next)->second >= trial;
+}
+
+std::vector<TrialRange> TrialSet::ranges() const { return {ranges_.begin(), ranges_.end()}; }
+
+namespace {
+
+constexpr unsigned kClassBits = 4;
+constexpr std::uint32_t kMostAttempts = (1U << (32 - kClassBits)) - 1;
+
+TrialEnds::End EndFrom(std::uint32_t end) {
+  return {static_cast<TrialClass>(end & ((1U << kClassBits) - 1)), end >> kClassBits};
+}
+
+}  // namespace
+
+void TrialEnds::Set(TrialNumber trial, End end) {
+  const std::uint32_t attempts = std::clamp(end.attempts, 1U, kMostAttempts);
+  chunks_[trial / kChunk][trial % kChunk] = attempts << kClassBits | static_cast<std::uint32_t>(end.trial_class);
+}
+
+std::optional<TrialEnds::End> TrialEnds::Of(TrialNumber trial) const {
+  const auto chunk = chunks_.find(trial / kChunk);
+  if (chunk == chunks_.end() || chunk->second[trial % kChunk] == 0) return std::nullopt;
+  return EndFrom(chunk->second[trial % kChunk]);
+}
+
+void TrialEnds::Remove(TrialRange range, const std::function<void(TrialNumber, End)>& take) {
+  for (auto chunk = chunks_.lower_bound(range.first / kChunk); chunk != chunks_.end(); ++chunk) {
+    const TrialNumber begin = chunk->first * kChunk;
+    if (begin > range.second) return;
+    for (std::size_t i = 0; i < kChunk; ++i) {
+      const TrialNumber trial = begin + i;
+      if (trial < range.first || trial > range.second || chunk->second[i] == 0) continue;
+      const End end = EndFrom(std::exchange(chunk->second[i], 0));
+      take(trial, end);
+    }
+  }
+}
+
+void TrialEnds::ForEach(const std::function<void(TrialNumber, End)>& take) const {
+  for (const auto& [number, chunk] : chunks_) {
+    for (std::size_t i = 0; i < kChunk; ++i) {
+      if (chunk[i] != 0) take(number * kChunk + i, EndFrom(chunk[i]));
+    }
+  }
+}
+
+namespace {
+
+int RankOf(TrialClass trial_class) {
+  if (trial_class == TrialClass::kOk) return 2;
+  return trial_class == TrialClass::kStopped ? 1 : 0;
+}
+
+int RankOf(const AttemptOutcome& attempt) {
+  return attempt.ended && !attempt.interrupted ? RankOf(attempt.trial_class) : 0;
+}
+
+}  // namespace
+
+AttemptOutcome OutcomeOf(const AttemptEnded& end) { return {true, end.interrupted, end.trial_class, end.loss}; }
+
+std::optional<double> ResultOf(const AttemptOutcome& attempt) {
+  return RankOf(attempt) > 0 ? attempt.loss : std::nullopt;
+}
+
+bool IsKeptInstead(const AttemptOutcome& later, const AttemptOutcome& earlier) {
+  const int rank = RankOf(later);
+  if (rank != RankOf(earlier)) return rank > RankOf(earlier);
+  return rank < 2 || !earlier.loss || (later.loss && *later.loss < *earlier.loss);
+}
+
+std::string TrialStanding::State(bool live) const {
+  if (over) return std::string(TrialClassName(kept_class));
+  if (!latest_ended) return live ? "running" : "lost";
+  return latest_interrupted ? "interrupted" : "again";
+}
+
+TrialClass KeptClass(TrialClass later, TrialClass earlier) {
+  return RankOf(later) >= RankOf(earlier) ? later : earlier;
+}
+
+namespace {
+
+// Possible trials that have not begun: a head judges a few hundred at a time, and the next ones when these have begun.
+constexpr std::size_t kMostWaiting = 1U << 18;
+
+}  // namespace
+
+void OpenTrials::HeadBegan(const SweepBegan& entry) {
+  sampled_ = entry.trials;
+  // After a change of the recipe the sampler may have fewer trials.
+  if (sampled_ > 0) open_.erase(open_.lower_bound(sampled_), open_.end());
+  if (!entry.accepted) return;
+  for (auto& [trial, open] : open_) open.plan.clear();
+}
+
+void OpenTrials::Judged(const PointsJudged& entry, const TrialSet& over) {
+  TrialNumber end = entry.first + std::min<std::uint64_t>(entry.count, kMostWaiting);
+  if (end < entry.first || !IsTrial(entry.first)) return;
+  if (sampled_ > 0) end = std::min<TrialNumber>(end, sampled_);
+  TrialSet impossible;
+  for (const PointsJudged::Reason& reason : entry.impossible) {
+    for (const auto& [first, last] : reason.trials) {
+      if (first >= entry.first && last < end) impossible.Add(TrialRange{first, last});
+    }
+  }
+  TrialNumber next = entry.first;
+  const auto possible = [&](TrialNumber to) {
+    for (; next < to && open_.size() < kMostWaiting; ++next) {
+      if (!over.Has(next)) open_.try_emplace(open_.end(), next);
+    }
+  };
+  for (const auto& [first, last] : impossible.ranges()) {
+    impossible_.Add(TrialRange{first, last});
+    // Planned completely, or after a change of the recipe, a trial judged possible may turn out to be impossible.
+    for (auto open = open_.lower_bound(first); open != open_.end() && open->first <= last;) {
+      open = open->second.running ? std::next(open) : open_.erase(open);
+    }
+    possible(first);
+    next = last + 1;
+  }
+  possible(end);
+  judged_to_ = std::max(judged_to_, end);
+}
+
+void OpenTrials::Began(const AttemptBegan& entry, const TrialSet& over) {
+  if (over.Has(entry.trial) || !IsTrial(entry.trial)) return;
+  OpenTrial& trial = open_[entry.trial];
+  if (trial.attempts == 0) ++begun_;
+  ++attempts_;
+  trial.attempts = std::max(trial.attempts, entry.attempt + 1);
+  trial.id = entry.id;
+  if (trial.plan.empty()) trial.plan = entry.plan;
+  trial.point = entry.point;
+  trial.running = true;
+  trial.run_id = entry.run_id;
+  trial.hosts = entry.hosts;
+  trial.resumed = entry.resumed;
+  if (entry.resumed.checkpoint.empty()) {
+    trial.first = entry.attempt;
+    trial.rungs = 0;
+  }
+  if (const auto id = PointNumber(entry.id)) points_.insert(*id);
+}
+
+void OpenTrials::Reached(const RungReached& entry) {
+  const auto open = open_.find(entry.trial);
+  if (open == open_.end() || entry.decision.stop) return;
+  open->second.rungs = std::max<std::uint64_t>(open->second.rungs, entry.decision.rung + 1);
+}
+
+std::optional<OpenTrial> OpenTrials::Ended(const AttemptEnded& entry) {
+  const auto found = open_.find(entry.trial);
+  if (found == open_.end() || !found->second.running || found->second.attempts != entry.attempt + 1) {
+    return std::nullopt;
+  }
+  OpenTrial& trial = found->second;
+  trial.running = false;
+  ms_ += entry.ms;
+  if (!entry.again && !entry.interrupted) return std::move(open_.extract(found).mapped());
+  if (!entry.interrupted) ++(entry.counted ? trial.counted : trial.free);
+  // A checkpoint written before the loss diverged would diverge again.
+  if (entry.trial_class == TrialClass::kDiverged) trial.first = trial.attempts;
+  return std::nullopt;
+}
+
+void OpenTrials::Reopened(TrialNumber trial, std::uint32_t attempts, TrialClass kept) {
+  OpenTrial& open = open_[trial];
+  open.attempts = open.first = attempts;
+  open.kept = kept;
+}
+
+void FinishedTrials::Add(const AttemptEnded& entry, OpenTrial trial) {
+  const bool well = entry.trial_class == TrialClass::kOk;
+  if (well && entry.loss && (!best_ || *entry.loss < best_->loss)) {
+    best_ = {entry.trial, entry.attempt, *entry.loss, std::move(trial.id), std::move(trial.point)};
+  }
+  if (well && !entry.losses.empty()) losses_[entry.trial] = entry.losses;
+  const TrialClass kept = trial.kept ? KeptClass(entry.trial_class, *trial.kept) : entry.trial_class;
+  ends_.Set(entry.trial, {kept, trial.attempts});
+  ++counts_[static_cast<std::size_t>(kept)];
+  numbers_.Add(entry.trial);
+}
+
+void FinishedTrials::Remove(TrialRange range, const std::function<void(TrialNumber, TrialEnds::End)>& reopened) {
+  ends_.Remove(range, [&](TrialNumber trial, TrialEnds::End end) {
+    --counts_[static_cast<std::size_t>(end.trial_class)];
+    numbers_.Remove(trial);
+    reopened(trial, end);
+  });
+}
+
+std::uint64_t FinishedTrials::failed() const {
+  std::uint64_t failed = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) failed += IsFailure(static_cast<TrialClass>(i)) ? counts_[i] : 0;
+  return failed;
+}
 
 void SweepProgress::Take(const SweepEntry& entry) {
   std::visit(Overloaded{[this](const SweepBegan& e) {

@@ -1,22 +1,219 @@
-// The progress of a sweep, computed from the entries of its journal: what a head needs to continue exactly, and what
-// views show. Depends only on the entries and their order. Its parts own the state of trials: open ones
-// (open_trials.h) and finished ones (finished_trials.h).
+// The progress of a sweep, computed from the entries of its journal: its open and finished trials, how they ended,
+// their results, and the best one.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "sweep/record/finished_trials.h"
-#include "sweep/record/open_trials.h"
+#include <boost/unordered/unordered_flat_set.hpp>
+
+#include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
-#include "sweep/record/trial_ends.h"
-#include "sweep/record/trial_set.h"
 
 namespace muster {
+
+// A set of trials by number.
+
+// Numbers stored as ranges; efficient for numbers that arrive almost in order.
+class TrialSet {
+ public:
+  void Add(TrialNumber trial);
+  void Add(TrialRange range);
+  void Remove(TrialNumber trial);
+  bool Has(TrialNumber trial) const;
+  std::uint64_t size() const { return size_; }
+  std::vector<TrialRange> ranges() const;
+
+  bool operator==(const TrialSet&) const = default;
+
+ private:
+  std::map<TrialNumber, TrialNumber> ranges_;  // first to last
+  std::uint64_t size_ = 0;
+};
+
+// How the trials of a sweep ended.
+
+// How each finished trial ended, in a few bytes each.
+class TrialEnds {
+ public:
+  struct End {
+    TrialClass trial_class = TrialClass::kOk;
+    std::uint32_t attempts = 0;  // at most 2^28 - 1
+    bool operator==(const End&) const = default;
+  };
+  void Set(TrialNumber trial, End end);
+  std::optional<End> Of(TrialNumber trial) const;
+  // Removes the trials of the range; `take` is called for each.
+  void Remove(TrialRange range, const std::function<void(TrialNumber, End)>& take);
+  void ForEach(const std::function<void(TrialNumber, End)>& take) const;  // ascending
+
+  bool operator==(const TrialEnds&) const = default;
+
+ private:
+  static constexpr std::size_t kChunk = 1024;
+  using Chunk = std::array<std::uint32_t, kChunk>;  // attempts and class; 0: not finished
+  std::map<TrialNumber, Chunk> chunks_;             // by trial / kChunk
+};
+
+// The result of a trial. Each of its attempts may end with a value, but a trial has one: that of the attempt which it
+// keeps. Rankings, tables, pages, exports and counts are about this attempt.
+
+// What decides which attempt is kept.
+struct AttemptOutcome {
+  bool ended = false;
+  bool interrupted = false;  // AttemptEnded
+  TrialClass trial_class = TrialClass::kOk;
+  std::optional<double> loss = {};
+};
+
+AttemptOutcome OutcomeOf(const AttemptEnded& end);
+
+// The loss that the attempt gives its trial: one that succeeded, or that early stopping ended. What a failed or an
+// interrupted one reported last is not a result.
+std::optional<double> ResultOf(const AttemptOutcome& attempt);
+
+// Whether the trial keeps `later` instead of `earlier`, both of the same trial. The best of the attempts that succeeded
+// is kept, of equal ones the first; without one, the last that early stopping ended; without that, the last.
+bool IsKeptInstead(const AttemptOutcome& later, const AttemptOutcome& earlier);
+
+// How a trial stands.
+struct TrialStanding {
+  bool over = false;                        // no further attempt follows
+  bool latest_ended = false;                // its latest attempt has ended,
+  bool latest_interrupted = false;          // and how
+  TrialClass kept_class = TrialClass::kOk;  // of the attempt that it keeps, if that has ended
+
+  // The class of the attempt that it keeps; if it is not over, "running", "again" (it failed and is retried) or
+  // "interrupted"; or "lost": it was running when the head was killed. `live`: a head is running.
+  std::string State(bool live) const;
+};
+
+// As IsKeptInstead for trials whose losses do not matter: the class of the kept one of two.
+TrialClass KeptClass(TrialClass later, TrialClass earlier);
+
+// The open trials of a sweep and their attempts so far; also which trials have been judged, and which are impossible.
+
+class SweepProgress;
+
+struct OpenTrial {
+  std::uint32_t attempts = 0;  // that have begun, including those before it was reopened
+  std::uint32_t counted = 0;   // that have ended and count against retry.max, since it was opened
+  std::uint32_t free = 0;      // that failed and do not count
+  std::string id;              // these three are empty before the first attempt since it was opened
+  std::string plan;            // of the first attempt, required of later ones; empty after an accepted change
+  Point point;
+  bool running = false;  // begun and not ended: if not in this head, then its head died
+  std::string run_id;    // of the last attempt
+  std::vector<std::string> hosts;
+  // The first of the attempts that belong together: it started without a checkpoint, and each later one continued from
+  // a checkpoint of an earlier one. The next attempt may do so too if `first` < `attempts`.
+  std::uint32_t first = 0;
+  ResumedFrom resumed;      // of the last attempt
+  std::uint64_t rungs = 0;  // that these attempts have reached
+  // If it was finished before: the class of the attempt that it keeps (sweep/record/trial_result.h).
+  std::optional<TrialClass> kept;
+
+  bool operator==(const OpenTrial&) const = default;
+};
+
+// Call with the entries of the journal about trials, in order. `over`: the finished trials; entries about those, and
+// about trials that the sampler does not have, are ignored.
+class OpenTrials {
+ public:
+  // A head starts: drops the trials that its sampler does not have. If the user accepted a change of the recipe, the
+  // plans of the others may differ from those of their first attempts.
+  void HeadBegan(const SweepBegan& entry);
+  // The sampler of this head has more trials now.
+  void Extended(std::uint64_t trials) { sampled_ = std::max(sampled_, trials); }
+  void Judged(const PointsJudged& entry, const TrialSet& over);
+  void Began(const AttemptBegan& entry, const TrialSet& over);
+  void Reached(const RungReached& entry);
+  // Returns the trial if this was its last attempt; it is no longer open then. An entry that does not end the running
+  // attempt is ignored.
+  std::optional<OpenTrial> Ended(const AttemptEnded& entry);
+  // A finished trial is retried; `attempts` of it have begun before, and one of class `kept` is its result.
+  void Reopened(TrialNumber trial, std::uint32_t attempts, TrialClass kept);
+
+  const std::map<TrialNumber, OpenTrial>& trials() const { return open_; }
+  std::uint64_t sampled() const { return sampled_; }    // number of trials of the sampler; 0 before the first head
+  TrialNumber judged_to() const { return judged_to_; }  // all trials below it have been judged
+  const TrialSet& impossible() const { return impossible_; }
+  // Whether a trial with this point number (space/point.h) has begun; keeps the same point from being run twice.
+  bool Knows(std::uint64_t point) const { return points_.contains(point); }
+  std::uint64_t begun() const { return begun_; }        // number of trials
+  std::uint64_t attempts() const { return attempts_; }  // number of attempts that have begun
+  std::uint64_t ms() const { return ms_; }              // run time of all attempts that have ended
+
+  bool operator==(const OpenTrials&) const = default;
+
+ private:
+  template <class V>
+  friend void Fields(V& archive, SweepProgress& account);  // sweep/record/sweep_progress_archive.h
+  // Whether the sampler has it; true for all numbers as long as its size is unknown.
+  bool IsTrial(TrialNumber trial) const { return sampled_ == 0 || trial < sampled_; }
+
+  std::uint64_t sampled_ = 0;
+  TrialNumber judged_to_ = 0;
+  TrialSet impossible_;
+  std::map<TrialNumber, OpenTrial> open_;
+  boost::unordered_flat_set<std::uint64_t> points_;  // point numbers of trials that have begun
+  std::uint64_t begun_ = 0, attempts_ = 0, ms_ = 0;
+};
+
+// The finished trials of a sweep: how they ended, how many of each class, and the best one. Small: of each trial only
+// the number, the class and the number of attempts are stored and, with the median rule, the losses.
+
+// Of the trials that succeeded; of equal ones the first to end.
+struct BestTrial {
+  TrialNumber trial = 0;
+  std::uint32_t attempt = 0;
+  double loss = 0;
+  std::string id;
+  Point point;
+
+  bool operator==(const BestTrial&) const = default;
+};
+
+class FinishedTrials {
+ public:
+  // Adds `trial`, whose last attempt ended with `entry`.
+  void Add(const AttemptEnded& entry, OpenTrial trial);
+  // Removes the finished trials of the range; calls `reopened` for each, ascending.
+  void Remove(TrialRange range, const std::function<void(TrialNumber, TrialEnds::End)>& reopened);
+
+  const TrialSet& numbers() const { return numbers_; }
+  const TrialEnds& ends() const { return ends_; }
+  std::uint64_t count(TrialClass trial_class) const { return counts_[static_cast<std::size_t>(trial_class)]; }
+  std::uint64_t failed() const;  // number of trials of all failure classes
+  // Remove() does not change it.
+  const std::optional<BestTrial>& best() const { return best_; }
+  // With the median rule: the losses, by resource, of each trial that succeeded.
+  const std::map<TrialNumber, std::map<double, double>>& losses() const { return losses_; }
+
+  bool operator==(const FinishedTrials&) const = default;
+
+ private:
+  template <class V>
+  friend void Fields(V& archive, SweepProgress& account);  // sweep/record/sweep_progress_archive.h
+
+  TrialSet numbers_;
+  TrialEnds ends_;
+  std::array<std::uint64_t, kTrialClassNames.size()> counts_ = {};
+  std::optional<BestTrial> best_;
+  std::map<TrialNumber, std::map<double, double>> losses_;
+};
+
+// The progress of a sweep, computed from the entries of its journal: what a head needs to continue exactly, and what
+// views show. Depends only on the entries and their order. Its parts own the state of trials: open ones
+// (open_trials.h) and finished ones (finished_trials.h).
 
 // Reports of all attempts, in the order of the journal.
 struct RungReport {

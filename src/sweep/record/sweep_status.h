@@ -1,5 +1,4 @@
-// The status of a sweep as text: what its head shows while it runs, and at the end. Texts are safe for a terminal; this
-// file prints nothing.
+// The status of a sweep as text: what its head shows while it runs and at the end, and why points are impossible.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +8,25 @@
 #include <vector>
 
 #include "space/sweep_description.h"
+#include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
 
 namespace muster {
+
+// Why the points of a sweep are impossible, if no possible one has been found: the first few different reasons, for the
+// summary of a sweep without trials.
+class ImpossibleReasons {
+ public:
+  void Keep(const PointsJudged& judged);
+  // "no point is possible: …": one line; without reasons if none was stored, as in a resumed sweep.
+  std::string Text() const;
+
+ private:
+  std::vector<std::string> reasons_;  // in the order of the points
+};
+
+// The status of a sweep as text: what its head shows while it runs, and at the end. Texts are safe for a terminal; this
+// file prints nothing.
 
 struct SweepStatus {
   const SweepProgress* account = nullptr;

@@ -13,8 +13,7 @@
 #include "sweep/scheduler/recorded_progress.h"
 #include "sweep/scheduler/stop_rules.h"
 #include "sweep/scheduler/trial_hosts.h"
-#include "sweep/scheduler/trial_progress.h"
-#include "sweep/scheduler/trial_queue.h"
+#include "sweep/scheduler/trial_planning.h"
 
 namespace muster {
 

@@ -1,5 +1,5 @@
-// The hosts on which the trials of a sweep start: their free resources, which of them are quarantined, and which of
-// them a trial avoids.
+// The hosts on which the trials of a sweep start: their free resources, which of them are quarantined, and whether a
+// failure blames the host or the trial is retried.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,52 @@
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/scheduler/host_pool.h"
-#include "sweep/scheduler/host_record.h"
 #include "sweep/scheduler/recorded_progress.h"
 
 namespace muster {
+
+// Records failures per host, to quarantine faulty hosts.
+
+// Detects failures caused by a host: so many in a row there, of different trials, while trials succeeded elsewhere.
+// Failures caused by the point do not count: out of memory on a device, divergence, invalid input.
+class HostRecord {
+ public:
+  explicit HostRecord(std::uint32_t after) : after_(after) {}
+
+  void Succeeded(const std::string& host);
+  // The trials that failed there in a row, this one last, if the host is to be quarantined; else empty.
+  std::vector<TrialNumber> Failed(const std::string& host, TrialNumber trial, TrialClass trial_class);
+
+ private:
+  struct Streak {
+    std::vector<TrialNumber> trials;
+    std::uint64_t began = 0;  // as a number of ends
+  };
+  std::uint32_t after_;
+  std::uint64_t ends_ = 0;
+  std::map<std::string, Streak> streaks_;
+  std::map<std::string, std::uint64_t> last_well_;  // last success by host
+};
+
+// Decides after a failure whether to retry the trial, and whether to blame the host.
+
+// Limit for retries after failures that the trial did not cause; further ones count.
+inline constexpr std::uint32_t kMostUncounted = 10;
+
+struct RetryVerdict {
+  bool again = false;
+  bool counted = true;
+
+  bool operator==(const RetryVerdict&) const = default;
+};
+
+// `counted` earlier attempts count, `free` ones failed without counting. Lost hosts and processes that were killed from
+// outside are not caused by the trial. Without a list in `choice.on` everything is retried except failures that would
+// recur: divergence and refused input.
+RetryVerdict AfterFailure(const RetryChoice& choice, TrialClass trial_class, std::uint32_t counted, std::uint32_t free);
+
+// The hosts on which the trials of a sweep start: their free resources, which of them are quarantined, and which of
+// them a trial avoids.
 
 // Hosts are numbered as in the pool.
 class TrialHosts {

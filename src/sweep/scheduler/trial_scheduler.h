@@ -1,10 +1,5 @@
-// The scheduler of a sweep: which trials to judge, plan and start next, and what follows from the end of an attempt. It
-// only decides and records: the head (sweep_head.h) executes each decision after it is in the journal.
-//
-// Its parts own the state: trials before they run (trial_planning.h), running ones (running_trials.h), and the hosts
-// (trial_hosts.h). The scheduler passes a trial from one part to the next:
-//
-// planning ─▶ running ─▶ finished, or to be planned again
+// The scheduler of a sweep: which trials to judge, plan and start next, what follows from events, and changes that
+// users make while it runs.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +16,36 @@
 #include "sweep/scheduler/host_pool.h"
 #include "sweep/scheduler/recorded_progress.h"
 #include "sweep/scheduler/running_trials.h"
-#include "sweep/scheduler/sweep_steering.h"
+#include "sweep/scheduler/stop_rules.h"
 #include "sweep/scheduler/trial_hosts.h"
 #include "sweep/scheduler/trial_planning.h"
-#include "sweep/scheduler/trial_progress.h"
-#include "sweep/scheduler/trial_queue.h"
 
 namespace muster {
 
+// Changes that users make to the limits of a running sweep: from a request to the entry that records it. Pure.
+
+class Sampler;
+
+struct SteeringRequest {
+  std::optional<std::uint32_t> slots = {};
+  std::uint64_t add_trials = 0;
+
+  bool empty() const { return !slots && add_trials == 0; }
+};
+
+// The entry that fulfils the request; it has absolute numbers, so that a repeated entry changes nothing.
+// `most`: trials that may be started in all; if there is such a limit, it grows with the number of trials. The error is
+// a sentence: the space has too few further points.
+tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& request, const Sampler& sampler,
+                                                    std::optional<std::uint64_t> most);
+
+// The scheduler of a sweep: which trials to judge, plan and start next, and what follows from the end of an attempt. It
+// only decides and records: the head (sweep_head.h) executes each decision after it is in the journal.
+//
+// Its parts own the state: trials before they run (trial_planning.h), running ones (running_trials.h), and the hosts
+// (trial_hosts.h). The scheduler passes a trial from one part to the next:
+//
+// planning ─▶ running ─▶ finished, or to be planned again
 class TrialScheduler {
  public:
   // `record` writes an entry and returns whether it could; on failure no further decisions are made. `sweep` and

@@ -1,3 +1,42 @@
+// The reports of running trials: lines of $MUSTER_METRICS as they are written, logs, and result files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/io_context.hpp>
+
+#include "muster/event.h"
+#include "muster/result.h"
+#include "run/metrics/log_patterns.h"
+#include "run/metrics/metric_history.h"
+#include "space/sweep_description.h"
+
+namespace muster {
+
+// Metrics of a trial besides its lines of $MUSTER_METRICS: its log, its result file, and which values can be
+// compared.
+//
+// The input is written by programs and not trusted.
+
+struct Plan;
+
+// A comparable number; `given` without a number: the value is not finite, or no number. A trial with such an objective
+// has diverged.
+struct MetricNumber {
+  bool given = false;
+  std::optional<double> number = {};
+};
+MetricNumber NumberOf(const MetricValues& values, const std::string& metric);
+
+// Reads MetricsChoice::result_file once the trial has ended. `cwd`: the folder that muster was called from. Kind
+// "metrics": the file is missing, or is no JSON object.
+Result<MetricValues> ReadResultFile(const Plan& plan, const MetricsChoice& choice, const std::string& run_dir,
+                                    const std::string& cwd);
+
 // Reads the reports of running trials as they are written: lines of JSON at $MUSTER_METRICS, and values that patterns
 // find in a log.
 //
@@ -5,19 +44,6 @@
 // anything. Which one that is is known only at the end, so a process with a lower index takes over with its first line.
 // The files are written by programs and not trusted. inotify(7) notifies of writes, without polling; writes of another
 // machine into a shared folder are not notified, and are read at the end.
-#pragma once
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-
-#include <boost/asio/io_context.hpp>
-
-#include "run/metrics/log_patterns.h"
-#include "sweep/trial/metric_values.h"
-
-namespace muster {
 
 class TrialMetrics;
 

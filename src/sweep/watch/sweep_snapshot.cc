@@ -1,18 +1,143 @@
 #include "sweep/watch/sweep_snapshot.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
+#include "run/metrics/metric_history.h"
 #include "space/space.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_status.h"
 
 namespace muster {
+namespace {
+
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;
+constexpr double kNotFinite = std::numeric_limits<double>::quiet_NaN();
+
+double MeanOfFinite(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a / 2 + b / 2; }
+
+// Passes the complete lines of the file from `offset` on, and moves it behind them.
+template <class Take>
+void ReadAppended(int file, std::uint64_t& offset, std::uint64_t size, Take take) {
+  if (size - offset > kMostHistoryBytes) offset = size - kMostHistoryBytes;
+  std::string bytes(kMostAtOnce, '\0');
+  while (offset < size) {
+    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (got <= 0) return;
+    const std::string_view read(bytes.data(), static_cast<std::size_t>(got));
+    const std::size_t lines = read.rfind('\n') + 1;  // 0 without one
+    if (lines > 0) {
+      take(read.substr(0, lines));
+    } else if (read.size() < bytes.size()) {
+      return;  // a line that is being written
+    }
+    offset += lines > 0 ? lines : read.size();  // the rest of a line without an end is an invalid line
+  }
+}
+
+}  // namespace
+
+TrialCurves::TrialCurves(std::string objective, std::string resource, MetricsChoice in_logs)
+    : objective_(std::move(objective)), resource_(std::move(resource)), in_logs_(std::move(in_logs)) {
+  auto patterns = LogPatterns::Of(in_logs_.patterns, in_logs_.place);
+  if (patterns && !patterns->empty()) patterns_ = *std::move(patterns);
+}
+
+void TrialCurves::Process::Add(double value) {
+  if (values == 0) {
+    if (curve.points.size() == TrialCurve::kMostPoints) {
+      for (std::size_t i = 0; 2 * i < curve.points.size(); ++i) {
+        curve.points[i] = MeanOfFinite(curve.points[2 * i], curve.points[2 * i + 1]);
+      }
+      curve.points.resize(curve.points.size() / 2);
+      stride *= 2;
+    }
+    curve.points.push_back(kNotFinite);
+    sum = 0;
+    finite = 0;
+  }
+  if (std::isfinite(value)) {
+    sum += value;
+    ++finite;
+    curve.points.back() = sum / static_cast<double>(finite);
+  }
+  values = (values + 1) % stride;
+}
+
+void TrialCurves::Process::Take(const MetricHistory& history, const std::string& objective,
+                                const std::string& resource) {
+  const auto steps = history.columns.find(StepMetric(history, resource));
+  if (steps != history.columns.end() && std::isfinite(steps->second.values.back())) {
+    curve.step = steps->second.values.back();
+  }
+  const auto found = history.columns.find(objective);
+  if (found == history.columns.end()) return;
+  for (const double value : found->second.values) Add(value);
+  curve.value = found->second.values.back();
+}
+
+void TrialCurves::ReadFiles(Run& run, const std::string& run_dir) {
+  const auto folder = OpenFolder(AT_FDCWD, run_dir + "/metrics");
+  if (!folder) return;
+  std::string role;
+  std::uint32_t index = 0;
+  for (const MetricsFileName& name : MetricsFiles(run_dir)) {  // by role, index and attempt
+    if (name.role != role) {
+      role = name.role;
+      index = name.index;
+    }
+    if (name.index != index) continue;
+    const UniqueFd file(::openat(folder->get(),
+                                 fmt::format("{}.{}.{}.jsonl", name.role, name.index, name.attempt).c_str(),
+                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat facts {};
+    if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
+    Process& process = run.roles[role];
+    const auto size = static_cast<std::uint64_t>(facts.st_size);
+    std::uint64_t& offset = process.offsets[name.attempt];
+    if (size < offset) offset = 0;  // written anew: its reports count again
+    ReadAppended(file.get(), offset, size, [&](std::string_view lines) {
+      MetricHistory history;
+      history.Take(lines);
+      process.Take(history, objective_, resource_);
+    });
+  }
+}
+
+const TrialCurve& TrialCurves::Read(const std::string& run_dir) {
+  Run& run = runs_[run_dir];
+  ReadFiles(run, run_dir);
+  if (patterns_) {
+    if (!run.log) run.log.emplace(*patterns_, in_logs_, resource_, run_dir);
+    MetricHistory history;
+    run.log->Read(false, [&](std::uint32_t, const MetricValues& report) { history.Add(report); });
+    run.of_log.Take(history, objective_, resource_);
+  }
+  const auto reports = std::find_if(run.roles.begin(), run.roles.end(),
+                                    [](const auto& each) { return each.second.curve.value.has_value(); });
+  if (reports != run.roles.end()) return reports->second.curve;
+  if (run.of_log.curve.value || run.roles.empty()) return run.of_log.curve;
+  return run.roles.begin()->second.curve;
+}
+
+void TrialCurves::Keep(const std::vector<std::string>& run_dirs) {
+  std::erase_if(runs_, [&](const auto& each) {
+    return std::find(run_dirs.begin(), run_dirs.end(), each.first) == run_dirs.end();
+  });
+}
 
 std::string RunningTrial::Word() const {
   return attempt == 0 ? std::to_string(trial) : fmt::format("{}.{}", trial, attempt + 1);
