@@ -18,10 +18,8 @@
 
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
-#include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "spawn/start/launcher.h"
 #include "spawn/start/reap.h"
 
 namespace muster {

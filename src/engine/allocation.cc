@@ -7,7 +7,6 @@
 #include "base/system/host_name.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "engine/engine_page.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {

@@ -4,18 +4,14 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdint>
-#include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "engine/engine_page.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {

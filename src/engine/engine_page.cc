@@ -3,20 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/values/diagnostics.h"
 #include "base/values/utf8_text.h"
 #include "engine/manifest.h"
-#include "muster/diagnostic.h"
-#include "muster/value.h"
 
 namespace muster {
 namespace {

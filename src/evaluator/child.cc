@@ -9,7 +9,6 @@
 #include <cstring>
 #include <initializer_list>
 #include <memory>
-#include <vector>
 
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -28,7 +27,6 @@
 #include "base/system/unique_fd.h"
 #include "evaluation/exchange/evaluation_archive.h"
 #include "evaluator/evaluator_frames.h"
-#include "lua/engine/engine.h"
 #include "lua/state/own_files.h"
 #include "spawn/start/forks.h"
 

@@ -1,19 +1,13 @@
 #include "evaluator/evaluator.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "base/system/clock.h"
-#include "evaluation/exchange/evaluation.h"
 #include "evaluation/exchange/evaluation_archive.h"
-#include "evaluator/recipe_files.h"
 #include "muster/diagnostic.h"
 #include "muster/site.h"
 #include "plan/check/plan_check.h"

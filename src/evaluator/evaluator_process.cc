@@ -5,9 +5,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -22,7 +19,6 @@
 #include "base/values/number_text.h"
 #include "evaluation/exchange/evaluation_archive.h"
 #include "evaluator/child.h"
-#include "evaluator/evaluator_frames.h"
 #include "spawn/start/forks.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/spawn_spec.h"

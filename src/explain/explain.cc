@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "plan/text/folded_texts.h"
 #include "settings/values/parameter.h"

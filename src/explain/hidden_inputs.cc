@@ -4,21 +4,17 @@
 #include <cctype>
 #include <chrono>
 #include <clocale>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "evaluator/evaluator.h"
 #include "muster/value.h"
 #include "plan/text/folded_texts.h"
 #include "plan/text/plan_diff.h"

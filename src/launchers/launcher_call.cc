@@ -6,10 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,8 +14,6 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "launchers/launcher_options.h"
-#include "muster/result.h"
 #include "muster/site.h"
 #include "muster/value.h"
 #include "plan/hosts/host_list.h"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <span>
-#include <vector>
 
 #include <fmt/format.h>
 

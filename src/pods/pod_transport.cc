@@ -4,13 +4,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -29,9 +24,7 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "muster/diagnostic.h"
-#include "spawn/start/launcher.h"
 #include "spawn/start/watched_fd.h"
-#include "transport/remote_agent.h"
 #include "transport/watched_command.h"
 
 namespace muster {

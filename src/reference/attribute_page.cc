@@ -4,7 +4,6 @@
 #include <iterator>
 #include <set>
 
-#include "reference/attribute_facts.h"
 #include "settings/schema/schema.h"
 #include "settings/schema/schema_text.h"
 

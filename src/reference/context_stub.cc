@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "muster/mindspore/schema.h"
 #include "reference/attribute_facts.h"
-#include "reference/context_topics.h"
 #include "reference/page.h"
 #include "settings/schema/schema_text.h"
 

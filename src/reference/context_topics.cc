@@ -5,7 +5,6 @@
 #include <memory>
 #include <set>
 
-#include "reference/attribute_facts.h"
 #include "reference/attribute_page.h"
 #include "settings/schema/schema.h"
 #include "settings/schema/schema_text.h"

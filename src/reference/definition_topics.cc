@@ -4,8 +4,6 @@
 #include <cctype>
 #include <memory>
 
-#include "reference/page.h"
-
 namespace muster {
 namespace {
 

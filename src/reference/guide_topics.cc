@@ -5,8 +5,6 @@
 #include <set>
 #include <vector>
 
-#include "reference/page.h"
-
 namespace muster {
 namespace {
 

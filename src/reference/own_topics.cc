@@ -7,7 +7,6 @@
 
 #include "base/system/fault.h"
 #include "base/system/mechanism.h"
-#include "reference/page.h"
 
 namespace muster {
 namespace {

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 

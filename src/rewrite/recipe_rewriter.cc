@@ -6,12 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
-
-#include "rewrite/moved_settings.h"
 
 namespace muster {
 namespace {

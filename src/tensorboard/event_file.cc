@@ -5,13 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/values/fingerprint.h"
 #include "base/values/value_text.h"
-#include "run/metrics/metric_history.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,6 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,14 +23,11 @@
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "muster/result.h"
 #include "run/control/control_protocol.h"
 #include "run/control/journal_feed.h"
 #include "run/directory/run_directory.h"
 #include "run/logs/log_follower.h"
-#include "top/screen.h"
 #include "top/top_snapshots.h"
-#include "top/view.h"
 
 namespace muster {
 namespace {

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -18,8 +17,6 @@
 
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
-#include "base/system/unique_fd.h"
-#include "run/control/control_protocol.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
 

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "base/system/clock.h"
-#include "wire/connection/lease.h"
 
 namespace muster {
 

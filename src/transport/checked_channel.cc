@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <csignal>
-#include <functional>
-#include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "base/system/host_name.h"
 #include "base/values/quoting.h"
 #include "muster/result.h"
-#include "transport/transport.h"
-#include "wire/protocol/protocol.h"
 
 namespace muster {
 

@@ -5,10 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <boost/asio/post.hpp>
 #include <fcntl.h>
@@ -21,12 +18,10 @@
 #include "base/system/file_access.h"
 #include "base/system/host_name.h"
 #include "base/system/own_environment.h"
-#include "base/system/sockets.h"
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "muster/diagnostic.h"
-#include "transport/watched_command.h"
 
 namespace muster {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
-#include <string>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
@@ -11,7 +9,6 @@
 #include "base/system/host_name.h"
 #include "base/values/quoting.h"
 #include "muster/diagnostic.h"
-#include "transport/dial_server.h"
 #include "transport/local_transport.h"
 #include "transport/remote_agent.h"
 #include "wire/connection/wire.h"

@@ -5,13 +5,10 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <memory>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -28,12 +25,10 @@
 #include "base/system/own_process.h"
 #include "base/values/overloaded.h"
 #include "spawn/leftovers/confinement.h"
-#include "spawn/leftovers/leftovers.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/spawn_spec.h"
 #include "spawn/start/watched_child.h"
 #include "transport/agent_heartbeats.h"
-#include "transport/transport.h"
 #include "wire/connection/wire.h"
 
 namespace muster {

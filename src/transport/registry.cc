@@ -4,7 +4,6 @@
 
 #include "transport/dial_transport.h"
 #include "transport/local_transport.h"
-#include "transport/ssh_transport.h"
 
 namespace muster {
 namespace {

@@ -1,8 +1,6 @@
 #include "transport/remote_agent.h"
 
 #include <csignal>
-#include <optional>
-#include <utility>
 #include <variant>
 
 #include <boost/asio/post.hpp>
@@ -12,8 +10,6 @@
 #include "base/system/fault.h"
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
-#include "spawn/start/reap.h"
-#include "wire/connection/wire.h"
 
 namespace muster {
 namespace {

@@ -2,15 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
 #include <random>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -23,7 +16,6 @@
 #include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
-#include "spawn/start/launcher.h"
 #include "spawn/start/watched_child.h"
 #include "transport/local_transport.h"
 #include "transport/remote_agent.h"

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,9 +9,6 @@
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
 #include "base/system/own_environment.h"
-#include "spawn/start/launcher.h"
-#include "spawn/start/reap.h"
-#include "spawn/start/watched_child.h"
 
 namespace muster {
 

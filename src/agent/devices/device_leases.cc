@@ -4,14 +4,12 @@
 #include <cctype>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <memory>
 #include <numeric>
 #include <set>
 #include <sstream>
-#include <string>
 #include <tuple>
 #include <utility>
 
@@ -25,7 +23,6 @@
 #include <unistd.h>
 
 #include "base/system/file_access.h"
-#include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 
 namespace muster {

@@ -5,11 +5,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <sys/stat.h>

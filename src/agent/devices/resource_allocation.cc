@@ -5,9 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <numeric>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -7,9 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 

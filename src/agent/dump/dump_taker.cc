@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -15,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/dump/dump_summary.h"
 #include "agent/host/host_folder.h"
 #include "base/system/clock.h"
 #include "base/system/file_access.h"

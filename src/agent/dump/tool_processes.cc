@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstddef>
-#include <utility>
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -11,7 +9,6 @@
 #include <unistd.h>
 
 #include "agent/dump/dump_summary.h"
-#include "agent/processes/child_set.h"
 
 namespace muster {
 namespace {

@@ -7,9 +7,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
-#include <optional>
 #include <tuple>
-#include <utility>
 
 #include <boost/asio/post.hpp>
 #include <dirent.h>
@@ -20,9 +18,7 @@
 #include <unistd.h>
 
 #include "base/system/file_access.h"
-#include "base/values/fingerprint.h"
 #include "base/values/quoting.h"
-#include "wire/files/code_tree.h"
 
 namespace muster {
 namespace {

@@ -11,11 +11,9 @@
 #include <fmt/format.h>
 
 #include "agent/host/host_folder.h"
-#include "agent/processes/child_set.h"
 #include "base/system/clock.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
-#include "wire/protocol/protocol.h"
 
 namespace muster {
 namespace {

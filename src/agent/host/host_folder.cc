@@ -9,15 +9,12 @@
 #include <utility>
 
 #include <boost/asio/post.hpp>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system/file_access.h"
 #include "base/values/quoting.h"
-#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {

@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <arpa/inet.h>
 #include <boost/asio/post.hpp>
@@ -32,17 +29,14 @@
 #include <unistd.h>
 
 #include "agent/devices/host_cores.h"
-#include "agent/processes/child_set.h"
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
 #include "base/system/host_devices.h"
 #include "base/system/host_name.h"
-#include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "spawn/leftovers/confinement.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/spawn_spec.h"
-#include "wire/protocol/protocol.h"
 
 namespace muster {
 namespace {

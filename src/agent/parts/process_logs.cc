@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/inotify.h>
@@ -12,10 +11,7 @@
 
 #include "agent/host/host_folder.h"
 #include "base/system/clock.h"
-#include "base/system/file_access.h"
-#include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
-#include "wire/files/log_bytes.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

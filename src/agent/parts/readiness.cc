@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <fstream>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/inotify.h>

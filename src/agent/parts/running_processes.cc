@@ -2,26 +2,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <functional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "agent/parts/agent_state.h"
-#include "agent/processes/child_set.h"
 #include "base/system/clock.h"
 #include "base/system/fault.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/quoting.h"
-#include "spawn/leftovers/leftovers.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <set>
-#include <string>
 #include <unordered_map>
 
 #include <dirent.h>

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <string_view>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>

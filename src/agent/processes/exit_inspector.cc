@@ -5,11 +5,9 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <string>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,7 +18,6 @@
 
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
-#include "base/system/unique_fd.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/quoting.h"
 

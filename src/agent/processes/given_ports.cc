@@ -5,11 +5,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
-#include "spawn/start/tcp_ports.h"
 
 namespace muster {
 namespace {

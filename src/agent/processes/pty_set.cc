@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
-#include "spawn/start/launcher.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
-#include <string>
-#include <utility>
 #include <variant>
 
 #include <boost/asio/post.hpp>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -12,7 +11,6 @@
 #include <fstream>
 #include <iterator>
 #include <new>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>

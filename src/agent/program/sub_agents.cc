@@ -17,7 +17,6 @@
 #include "agent/program/agent.h"
 #include "base/system/clock.h"
 #include "base/system/sockets.h"
-#include "spawn/leftovers/leftovers.h"
 #include "spawn/start/forks.h"
 #include "spawn/start/reap.h"
 #include "wire/connection/lease.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -13,7 +12,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <string>
 
 #include <dirent.h>
 #include <unistd.h>

@@ -1,10 +1,7 @@
 #include "base/system/sockets.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <map>
 
 #include <arpa/inet.h>
@@ -12,10 +9,7 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
-
-#include "base/system/unique_fd.h"
 
 namespace muster {
 

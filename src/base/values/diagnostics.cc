@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/values/quoting.h"
-#include "muster/diagnostic.h"
 
 namespace muster {
 namespace {

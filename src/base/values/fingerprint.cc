@@ -1,6 +1,5 @@
 #include "base/values/fingerprint.h"
 
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <vector>

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -16,7 +15,6 @@
 
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "muster/value.h"
 
 namespace muster {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <string_view>
 
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"

@@ -1,7 +1,6 @@
 #include "cli/command/small_file.h"
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 #include <system_error>
 #include <utility>
 
@@ -16,7 +15,6 @@
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "cli/options/engine_choice.h"
-#include "engine/engine_calls.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"

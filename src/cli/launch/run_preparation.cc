@@ -19,7 +19,6 @@
 #include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/options/named_hosts.h"
-#include "cli/options/recipe_options.h"
 #include "cli/options/start_settings.h"
 #include "code/tree.h"
 #include "plan/text/plan_json.h"

@@ -21,7 +21,6 @@
 #include "base/values/quoting.h"
 #include "cli/command/command_output.h"
 #include "cli/jobs/follow_job.h"
-#include "cli/jobs/job_of_run.h"
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
@@ -35,7 +34,6 @@
 #include "run/directory/runtime_directory.h"
 #include "run/journal/run_summary.h"
 #include "run/report/report.h"
-#include "run/session/run_request.h"
 #include "run/start/start_specs.h"
 #include "wire/files/run_layout.h"
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 
@@ -22,8 +21,6 @@
 #include "base/values/quoting.h"
 #include "cli/command/small_file.h"
 #include "lua/state/own_data.h"
-#include "muster/result.h"
-#include "plan/environment/site_file.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <system_error>
 #include <utility>

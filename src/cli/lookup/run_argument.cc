@@ -17,8 +17,6 @@
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/run_facts.h"
 #include "code/tar_archive.h"
-#include "run/directory/run_directory.h"
-#include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/watch/watch_sweep.h"
 

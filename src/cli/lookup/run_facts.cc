@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,7 +10,6 @@
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/run_argument.h"
-#include "cli/lookup/run_list.h"
 #include "plan/text/plan_json.h"
 #include "run/directory/run_tags.h"
 #include "settings/values/value_json.h"

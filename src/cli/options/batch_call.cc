@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/options/engine_choice.h"
-
 namespace muster {
 namespace {
 

@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <memory>
 #include <set>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,7 +15,6 @@
 #include "cli/lookup/current_site.h"
 #include "cli/options/engine_choice.h"
 #include "engine/engine_calls.h"
-#include "muster/result.h"
 #include "plan/environment/inherited_environment.h"
 #include "plan/hosts/host_list.h"
 #include "pods/pod_transport.h"

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <sstream>
-#include <string>
 #include <system_error>
 #include <utility>
 

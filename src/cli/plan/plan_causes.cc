@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "base/values/fingerprint.h"
 #include "base/values/line_diff.h"

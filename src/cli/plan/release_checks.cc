@@ -1,10 +1,8 @@
 #include "cli/plan/release_checks.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <optional>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>

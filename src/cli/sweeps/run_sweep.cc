@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include <CLI/Validators.hpp>
@@ -27,9 +25,7 @@
 #include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/options/named_hosts.h"
-#include "cli/options/start_settings.h"
 #include "cli/sweeps/submit_sweep.h"
-#include "cli/sweeps/sweep_options.h"
 #include "run/directory/run_files.h"
 #include "run/directory/run_tags.h"
 #include "run/directory/runtime_directory.h"

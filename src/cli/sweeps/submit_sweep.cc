@@ -22,7 +22,6 @@
 #include "cli/jobs/follow_job.h"
 #include "cli/jobs/job_of_run.h"
 #include "cli/lookup/run_argument.h"
-#include "cli/sweeps/sweep_options.h"
 #include "engine/engine_calls.h"
 #include "run/directory/job_record.h"
 #include "run/directory/private_files.h"

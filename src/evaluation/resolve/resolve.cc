@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include "base/values/diagnostics.h"

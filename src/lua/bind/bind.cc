@@ -6,7 +6,6 @@
 #include <cmath>
 #include <csignal>
 #include <initializer_list>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,6 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "lua/host/host.h"
 #include "lua/host/lua_errors.h"
 #include "lua/state/own_files.h"
 #include "lua/state/stack.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <string>
 
 #include "base/system/host_name.h"
 #include "base/values/diagnostics.h"

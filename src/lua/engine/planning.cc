@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
-#include <map>
 #include <set>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
-#include <utility>
 
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <string>
 
 #include <sys/mman.h>
 #include <unistd.h>

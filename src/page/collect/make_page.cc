@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
 #include "muster/plan.h"
-#include "muster/result.h"
-#include "page/collect/page_content.h"
 #include "page/collect/run_page.h"
 #include "page/collect/sweep_page.h"
 #include "run/journal/journal.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "base/values/quoting.h"
 #include "run/directory/run_tags.h"

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,7 +16,6 @@
 #include "base/values/quoting.h"
 #include "muster/plan.h"
 #include "muster/value.h"
-#include "page/collect/page_content.h"
 #include "page/compute/down_sample.h"
 #include "plan/text/folded_texts.h"
 #include "run/directory/private_files.h"

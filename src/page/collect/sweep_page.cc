@@ -4,11 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,8 +13,6 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "muster/plan.h"
-#include "muster/value.h"
-#include "page/collect/page_content.h"
 #include "page/compute/importance.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_tags.h"

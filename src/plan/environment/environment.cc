@@ -4,9 +4,7 @@
 #include <array>
 #include <deque>
 #include <initializer_list>
-#include <optional>
 #include <set>
-#include <string_view>
 
 #include <fmt/format.h>
 

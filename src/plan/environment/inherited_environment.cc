@@ -4,10 +4,6 @@
 #include <array>
 #include <iterator>
 #include <set>
-#include <string>
-#include <string_view>
-
-#include "plan/environment/environment.h"
 
 namespace muster {
 namespace {

@@ -1,18 +1,12 @@
 #include "plan/text/plan_diff.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 

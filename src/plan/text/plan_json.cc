@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,7 +14,6 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
-#include "muster/value.h"
 #include "plan/check/plan_check.h"
 #include "plan/plan/plan_fields.h"
 #include "plan/plan/roles.h"

@@ -1,10 +1,8 @@
 #include "plan/text/shell_text.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "base/values/quoting.h"
 #include "plan/environment/environment.h"

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
-#include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
@@ -22,12 +19,10 @@
 #include "base/values/utf8_text.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/process_output.h"
-#include "run/journal/head_facts.h"
 #include "run/logs/log_follower.h"
 #include "run/loop/output.h"
 #include "run/metrics/metric_history.h"
 #include "run/report/metrics_report.h"
-#include "run/supervise/run_process_table.h"
 
 namespace muster {
 namespace {

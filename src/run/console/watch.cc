@@ -5,7 +5,6 @@
 #include <variant>
 
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -16,7 +15,6 @@
 #include "run/control/journal_feed.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_files.h"
-#include "run/journal/journal.h"
 #include "run/loop/output.h"
 #include "run/metrics/metric_history.h"
 #include "run/report/report.h"

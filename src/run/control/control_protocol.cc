@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include "base/system/clock.h"
 #include "base/values/diagnostics.h"

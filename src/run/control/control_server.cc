@@ -14,8 +14,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "run/control/control_protocol.h"
-
 namespace muster {
 namespace {
 

@@ -7,9 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <fcntl.h>
 #include <sys/inotify.h>
 #include <unistd.h>

@@ -4,9 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -22,7 +20,6 @@
 #include "base/values/utf8_text.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_json.h"
-#include "wire/files/log_bytes.h"
 
 namespace muster {
 

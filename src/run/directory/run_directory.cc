@@ -4,10 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +23,6 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "run/directory/private_files.h"
-#include "wire/files/run_layout.h"
 
 namespace muster {
 

@@ -10,15 +10,12 @@
 #include <fmt/format.h>
 
 #include "base/system/file_access.h"
-#include "base/system/known_secrets.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
-#include "muster/plan.h"
 #include "plan/check/plan_check.h"
 #include "plan/environment/environment.h"
 #include "plan/text/plan_json.h"
-#include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -13,10 +13,8 @@
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
-#include "muster/value.h"
 #include "run/directory/private_files.h"
 #include "settings/values/value_json.h"
-#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {

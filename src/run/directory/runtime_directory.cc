@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/system/own_process.h"
-#include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"

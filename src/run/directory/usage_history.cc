@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -12,7 +11,6 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "muster/plan.h"
 #include "plan/environment/inherited_environment.h"
 #include "plan/hosts/host_list.h"
 #include "run/directory/run_directory.h"

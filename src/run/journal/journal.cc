@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +14,6 @@
 #include "plan/text/plan_json.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_files.h"
-#include "run/journal/head_facts.h"
-#include "run/lines/journal_file.h"
 #include "run/lines/json_lines.h"
 #include "settings/values/value_json.h"
 #include "wire/archive/archive.h"

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
 #include <variant>
 
@@ -23,7 +21,6 @@
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/usage_history.h"
-#include "run/journal/journal.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

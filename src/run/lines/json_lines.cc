@@ -1,10 +1,7 @@
 #include "run/lines/json_lines.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <iterator>
-#include <limits>
 
 #include <fmt/format.h>
 

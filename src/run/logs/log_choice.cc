@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -11,7 +9,6 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "run/directory/rank_set.h"
 
 namespace muster {
 namespace {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <deque>
 #include <filesystem>
-#include <optional>
 #include <queue>
 #include <system_error>
 #include <utility>
@@ -22,7 +20,6 @@
 #include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
-#include "wire/files/log_bytes.h"
 
 namespace muster {
 

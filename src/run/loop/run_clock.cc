@@ -1,7 +1,6 @@
 #include "run/loop/run_clock.h"
 
 #include <chrono>
-#include <memory>
 #include <utility>
 
 #include <boost/asio/steady_timer.hpp>

@@ -1,13 +1,10 @@
 #include "run/metrics/growing_lines.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "wire/files/log_bytes.h"
 
 namespace muster {
 

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -15,7 +14,6 @@
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "muster/plan.h"
 #include "plan/text/plan_json.h"
 #include "run/directory/run_files.h"
 

@@ -8,7 +8,6 @@
 #include <system_error>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <errno.h>
 #include <fcntl.h>

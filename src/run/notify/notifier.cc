@@ -17,7 +17,6 @@
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "run/directory/private_files.h"
-#include "run/lines/json_lines.h"
 #include "spawn/start/spawn_spec.h"
 #include "wire/files/run_layout.h"
 

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "base/values/overloaded.h"
 #include "run/directory/process_output.h"
-#include "run/journal/journal.h"
 
 namespace muster {
 namespace {

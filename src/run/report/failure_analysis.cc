@@ -7,10 +7,6 @@
 #include <csignal>
 #include <cstddef>
 #include <iterator>
-#include <map>
-#include <set>
-#include <span>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -29,9 +25,6 @@
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "run/directory/private_files.h"
-#include "run/directory/process_output.h"
-#include "run/journal/head_facts.h"
-#include "run/journal/journal.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -4,22 +4,17 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <optional>
 #include <set>
-#include <span>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
-#include "muster/plan.h"
 #include "muster/site.h"
 #include "plan/hosts/host_list.h"
 #include "run/directory/private_files.h"
@@ -28,7 +23,6 @@
 #include "run/journal/head_facts.h"
 #include "run/report/report_json.h"
 #include "run/start/rehearsal_plan.h"
-#include "stub/records/stub_report.h"
 
 namespace muster {
 namespace {

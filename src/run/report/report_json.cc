@@ -1,11 +1,5 @@
 #include "run/report/report_json.h"
 
-#include <cmath>
-#include <string>
-#include <utility>
-
-#include <nlohmann/json.hpp>
-
 #include "base/values/number_text.h"
 #include "base/values/value_text.h"
 #include "run/report/report.h"

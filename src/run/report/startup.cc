@@ -9,7 +9,6 @@
 #include "base/values/number_text.h"
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
-#include "run/journal/journal.h"
 
 namespace muster {
 namespace {

@@ -11,7 +11,6 @@
 #include "run/hosts/inspection_report.h"
 #include "run/session/live_run.h"
 #include "run/start/host_files.h"
-#include "transport/transport.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

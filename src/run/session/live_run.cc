@@ -1,13 +1,7 @@
 #include "run/session/live_run.h"
 
-#include <utility>
-
-#include <boost/asio/post.hpp>
-
 #include "base/system/clock.h"
-#include "run/console/console.h"
 #include "run/control/control_server.h"
-#include "run/loop/run_clock.h"
 
 namespace muster {
 

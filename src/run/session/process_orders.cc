@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 

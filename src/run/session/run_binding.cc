@@ -1,7 +1,6 @@
 #include "run/session/run_binding.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>

@@ -4,9 +4,7 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,7 +15,6 @@
 #include <vector>
 
 #include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +33,6 @@
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "muster/binding.h"
-#include "muster/result.h"
 #include "plan/check/plan_check.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/private_files.h"
@@ -56,7 +52,6 @@
 #include "run/session/run_checkpoints.h"
 #include "run/session/run_control.h"
 #include "run/session/run_notices.h"
-#include "run/session/run_request.h"
 #include "run/session/usage_record.h"
 #include "run/supervise/orders.h"
 #include "run/supervise/run_process_table.h"

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
-#include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 

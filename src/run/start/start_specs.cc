@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
-#include <utility>
 
 #include "base/values/abnormal_exit.h"
 

@@ -9,7 +9,6 @@
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
 #include "base/values/overloaded.h"
-#include "run/journal/head_facts.h"
 
 namespace muster {
 namespace {

@@ -1,6 +1,5 @@
 #include "serve/live/event_hub.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>

@@ -19,7 +19,6 @@
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
-#include "serve/live/event_hub.h"
 #include "sweep/index/sweep_index.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"

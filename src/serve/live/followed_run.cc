@@ -15,7 +15,6 @@
 #include "base/values/value_text.h"
 #include "page/collect/make_page.h"
 #include "run/directory/run_directory.h"
-#include "serve/live/event_hub.h"
 #include "settings/values/value_json.h"
 #include "spawn/start/limited_command.h"
 #include "sweep/trial/metrics_watch.h"

@@ -16,11 +16,8 @@
 #include "page/collect/sweep_page.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
-#include "run/metrics/log_patterns.h"
-#include "serve/live/event_hub.h"
 #include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"
-#include "sweep/record/sweep_progress.h"
 #include "sweep/trial/metrics_watch.h"
 #include "wire/files/run_layout.h"
 

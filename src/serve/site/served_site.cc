@@ -4,21 +4,15 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -33,14 +27,12 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
-#include "muster/result.h"
 #include "page/collect/make_page.h"
 #include "page/write/page_data.h"
 #include "page/write/page_html.h"
 #include "run/control/control_protocol.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
-#include "serve/http/http_server.h"
 #include "serve/live/event_hub.h"
 #include "serve/live/followed_run.h"
 #include "serve/live/followed_sweep.h"

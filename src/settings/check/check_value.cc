@@ -5,14 +5,10 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
-#include "muster/mindspore/context.h"
 #include "muster/plan.h"
 #include "settings/check/check_table.h"
 #include "settings/schema/schema.h"

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "muster/mindspore/context.h"
 #include "muster/plan.h"
 #include "settings/check/check_table.h"
 #include "settings/check/check_value.h"

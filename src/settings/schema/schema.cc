@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "base/values/diagnostics.h"
-#include "muster/mindspore/schema.h"
 #include "settings/schema/schema_records.h"
 
 namespace muster {

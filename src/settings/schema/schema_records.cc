@@ -6,15 +6,11 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/values/diagnostics.h"
-#include "muster/mindspore/schema.h"
 #include "muster/value.h"
 #include "wire/archive/value_archive.h"
 

@@ -1,6 +1,5 @@
 #include "settings/schema/schema_text.h"
 
-#include <algorithm>
 #include <cctype>
 #include <utility>
 

@@ -6,11 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <set>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +15,6 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "muster/value.h"
 #include "settings/values/value_json.h"
 
 namespace muster {

@@ -1,13 +1,11 @@
 #include "settings/values/value_json.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 

@@ -4,10 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <system_error>
 #include <utility>
 

@@ -4,18 +4,13 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <sstream>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -12,10 +12,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
-#include <optional>
-#include <set>
 #include <sstream>
-#include <string>
 #include <string_view>
 #include <unordered_set>
 

@@ -6,7 +6,6 @@
 #include <climits>
 #include <csignal>
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -15,13 +14,10 @@
 #include <fmt/format.h>
 #include <linux/close_range.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -30,7 +26,6 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "spawn/start/forks.h"
-#include "spawn/start/spawn_spec.h"
 
 namespace muster {
 

@@ -17,11 +17,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
-#include "base/system/unique_fd.h"
 #include "spawn/start/forks.h"
-#include "spawn/start/reap.h"
-#include "spawn/start/watched_child.h"
-#include "spawn/start/watched_fd.h"
 
 namespace muster {
 namespace {

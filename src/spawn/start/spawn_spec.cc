@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>

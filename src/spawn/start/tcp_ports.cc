@@ -7,9 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <random>
-#include <vector>
 
 #include <dirent.h>
 #include <fmt/format.h>

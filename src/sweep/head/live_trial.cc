@@ -16,10 +16,8 @@
 #include "run/directory/private_files.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
-#include "run/metrics/log_patterns.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/stop_rules.h"
-#include "sweep/trial/trial_class.h"
 
 namespace muster {
 namespace {

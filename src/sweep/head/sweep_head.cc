@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
@@ -30,15 +27,12 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "evaluator/evaluator.h"
 #include "muster/exit_code.h"
-#include "muster/result.h"
 #include "run/control/control_server.h"
 #include "run/directory/private_files.h"
 #include "run/directory/runtime_directory.h"
 #include "run/loop/output.h"
 #include "run/metrics/log_patterns.h"
-#include "space/sweep_description.h"
 #include "sweep/head/live_trial.h"
 #include "sweep/head/sweep_hosts.h"
 #include "sweep/head/sweep_notices.h"
@@ -46,9 +40,7 @@
 #include "sweep/index/sweep_index.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_journal.h"
-#include "sweep/record/sweep_progress.h"
 #include "sweep/record/sweep_status.h"
-#include "sweep/scheduler/trial_scheduler.h"
 #include "sweep/trial/trial_class.h"
 #include "wire/files/run_layout.h"
 

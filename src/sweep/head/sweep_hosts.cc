@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <utility>
-#include <vector>
 
 #include <boost/asio/post.hpp>
 #include <fcntl.h>
@@ -14,7 +13,6 @@
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "run/directory/private_files.h"
-#include "sweep/head/live_trial.h"
 
 namespace muster {
 

@@ -1,12 +1,9 @@
 #include "sweep/head/trial_planner.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
-#include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
 #include "base/values/diagnostics.h"

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,9 +18,6 @@
 #include "base/values/fingerprint.h"
 #include "base/values/overloaded.h"
 #include "run/lines/json_lines.h"
-#include "sweep/index/database.h"
-#include "sweep/record/sweep_journal.h"
-#include "sweep/record/sweep_progress.h"
 #include "wire/archive/value_archive.h"
 #include "wire/files/run_layout.h"
 

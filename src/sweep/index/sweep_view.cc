@@ -5,7 +5,6 @@
 #include <set>
 #include <system_error>
 #include <tuple>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +14,6 @@
 #include "base/values/quoting.h"
 #include "settings/values/value_json.h"
 #include "sweep/index/database.h"
-#include "sweep/index/sweep_index.h"
 #include "sweep/record/sweep_directory.h"
 
 namespace muster {

@@ -1,7 +1,5 @@
 #include "sweep/record/sweep_journal.h"
 
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include <errno.h>
@@ -13,8 +11,6 @@
 #include "base/system/clock.h"
 #include "base/values/utf8_text.h"
 #include "run/directory/private_files.h"
-#include "run/lines/journal_file.h"
-#include "run/lines/json_lines.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

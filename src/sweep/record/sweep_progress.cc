@@ -1,6 +1,5 @@
 #include "sweep/record/sweep_progress.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 #include <variant>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
-#include <utility>
 
 #include <boost/multi_index/identity.hpp>
 #include <boost/multi_index/ranked_index.hpp>

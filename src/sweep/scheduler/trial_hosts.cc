@@ -1,7 +1,6 @@
 #include "sweep/scheduler/trial_hosts.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,6 @@
 #include "sweep/scheduler/trial_planning.h"
 
 #include <algorithm>
-#include <set>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "space/sweep_description.h"
-#include "sweep/scheduler/trial_hosts.h"
-
 namespace muster {
 
 tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& request, const Sampler& sampler,

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <deque>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -24,7 +23,6 @@
 #include "muster/plan.h"
 #include "run/directory/private_files.h"
 #include "run/metrics/growing_lines.h"
-#include "run/metrics/log_patterns.h"
 
 namespace muster {
 namespace {

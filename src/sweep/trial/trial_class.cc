@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "engine/engine_page.h"
 #include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/journal/journal.h"

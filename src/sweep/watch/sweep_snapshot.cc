@@ -16,7 +16,6 @@
 #include "base/values/quoting.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
-#include "run/metrics/metric_history.h"
 #include "space/space.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_status.h"

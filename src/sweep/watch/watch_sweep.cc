@@ -6,7 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/inotify.h>
@@ -20,7 +19,6 @@
 #include "run/directory/run_directory.h"
 #include "run/loop/output.h"
 #include "sweep/record/sweep_directory.h"
-#include "sweep/record/sweep_journal.h"
 #include "sweep/record/sweep_progress.h"
 #include "sweep/record/sweep_status.h"
 #include "sweep/watch/sweep_snapshot.h"

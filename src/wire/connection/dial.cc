@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "base/system/host_name.h"
 #include "base/values/fingerprint.h"

@@ -1,7 +1,5 @@
 #include "wire/connection/lease.h"
 
-#include <algorithm>
-
 namespace muster {
 
 std::uint32_t AgentLease::NextNumber(std::uint64_t now_ns) {

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>

@@ -1,7 +1,6 @@
 #include "wire/files/code_tree.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 

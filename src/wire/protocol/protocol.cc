@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 
-#include "muster/host_facts.h"
 #include "wire/archive/archive.h"
 #include "wire/archive/value_archive.h"
-#include "wire/files/code_tree.h"
 #include "wire/protocol/event_fields.h"
 
 namespace muster {
