@@ -52,7 +52,12 @@ struct HostAgents::Line {
 class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
  public:
   Pool(boost::asio::io_context& io, Transport& transport, std::vector<std::string> names, std::string id, Events events)
-      : io_(io), transport_(transport), name_(transport.name()), id_(std::move(id)), events_(std::move(events)) {
+      : io_(io),
+        transport_(transport),
+        name_(transport.name()),
+        remote_(transport.remote()),
+        id_(std::move(id)),
+        events_(std::move(events)) {
     for (std::string& name : names) hosts_.push_back(Host{std::move(name)});
   }
 
@@ -154,6 +159,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
 
   std::vector<Host>& hosts() { return hosts_; }
   std::string_view name() const { return name_; }
+  bool remote() const { return remote_; }
 
  private:
   void OnMessage(std::uint32_t at, ChannelMessage message) {
@@ -292,6 +298,7 @@ class HostAgents::Pool : public std::enable_shared_from_this<Pool> {
   boost::asio::io_context& io_;
   Transport& transport_;
   const std::string name_;
+  const bool remote_;
   const std::string id_;
   const Events events_;
   std::vector<Host> hosts_;
@@ -322,6 +329,7 @@ class HostAgents::RunTransport final : public Transport {
       : pool_(std::move(pool)), hosts_(std::move(hosts)) {}
 
   std::string_view name() const override { return pool_->name(); }
+  bool remote() const override { return pool_->remote(); }
 
   Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) override {
     static_cast<void>(io);  // the pool's is used

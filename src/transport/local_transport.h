@@ -37,6 +37,7 @@ class LocalTransport final : public Transport {
                           std::uint64_t lease_ms = kDefaultLeaseMs);
 
   std::string_view name() const override { return "local"; }
+  bool remote() const override { return false; }
   std::uint64_t lease_ms() const override { return lease_ms_; }
 
  private:

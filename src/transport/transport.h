@@ -96,6 +96,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const = 0;
+  // Whether its agents run on named hosts; false: on this machine alone.
+  virtual bool remote() const { return true; }
   // How long an agent may be silent, in ms.
   virtual std::uint64_t lease_ms() const { return kDefaultLeaseMs; }
   // The latest output on stderr of the commands that started agents for many hosts at a time, as far as they write it

@@ -1,4 +1,4 @@
-// Requirements for every transport: the tests of this folder run for each entry of the registry.
+// Requirements for every transport: the tests of this folder run for each entry of support/transports.h.
 #pragma once
 
 #include <filesystem>

@@ -10,7 +10,7 @@
 #include "pods/pod_transport.h"
 #include "pods/stand_in_cluster.h"
 #include "support/sub_agent_transport.h"
-#include "transport/registry.h"
+#include "support/transports.h"
 
 namespace muster::testing {
 

@@ -101,6 +101,7 @@ class ScriptedTransport final : public Transport {
       : script_(std::move(script)), name_(std::move(name)) {}
 
   std::string_view name() const override { return name_; }
+  bool remote() const override { return name_ != "local"; }
   std::map<std::uint32_t, std::unique_ptr<ScriptedAgent>> agents;
   std::set<std::uint32_t> unreachable;
 

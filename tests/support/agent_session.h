@@ -15,7 +15,7 @@
 #include "support/await.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
-#include "transport/registry.h"
+#include "support/transports.h"
 #include "transport/transport.h"
 
 namespace muster::testing {

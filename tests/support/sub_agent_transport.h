@@ -1,4 +1,4 @@
-// The registered transports with agents below standing ones, which must satisfy the same requirements. Each channel has
+// The transports with agents below standing ones, which must satisfy the same requirements. Each channel has
 // its own standing agent, which ends before the channel's last message.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/transports.h"
 #include "transport/host_agents.h"
-#include "transport/registry.h"
 
 namespace muster::testing {
 
@@ -20,6 +20,7 @@ class SubAgentTransport final : public Transport {
   explicit SubAgentTransport(std::unique_ptr<Transport> below) : below_(std::move(below)) {}
 
   std::string_view name() const override { return below_->name(); }
+  bool remote() const override { return below_->remote(); }
 
  private:
   Result<std::unique_ptr<UncheckedChannel>> Open(boost::asio::io_context& io, const TransportHost& host) override {
@@ -57,7 +58,7 @@ class SubAgentTransport final : public Transport {
   std::unique_ptr<Transport> below_;
 };
 
-// For a test's parameters: all that are registered, "slurm" (agents that dial back, started by srun), and each with
+// For a test's parameters: all of support/transports.h, "slurm" (agents that dial back, started by srun), and each with
 // sub-agents: "local_below", "ssh_below", "dial_below", "slurm_below".
 inline std::vector<TransportEntry> TransportsWithSubAgents() {
   std::vector<TransportEntry> all(Transports().begin(), Transports().end());

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include "base/system/kernel_file.h"
 #include "base/values/number_text.h"
 
 namespace muster {
@@ -306,15 +307,10 @@ std::string MountedAt(const std::string& mountinfo, std::string_view wanted, con
   return {};
 }
 
-std::string Content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 std::optional<double> Quota(const std::string& root) {
-  const std::string mountinfo = Content(root + "proc/self/mountinfo");
+  const std::string mountinfo = KernelText(root + "proc/self/mountinfo");
   std::optional<double> least;
-  std::istringstream groups(Content(root + "proc/self/cgroup"));
+  std::istringstream groups(KernelText(root + "proc/self/cgroup"));
   for (std::string line; std::getline(groups, line);) {  // "0::/user.slice" or "4:cpu,cpuacct:/docker/…" (cgroups(7))
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);

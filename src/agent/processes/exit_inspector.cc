@@ -6,7 +6,6 @@
 #include <charconv>
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <fcntl.h>
@@ -18,6 +17,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
+#include "base/system/kernel_file.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/quoting.h"
 
@@ -25,11 +25,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMaxRecords = 100'000;  // more than any kernel's buffer holds
-
-std::string ContentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 template <class N>
 std::optional<N> NumberAt(std::string_view text) {
@@ -93,7 +88,7 @@ std::optional<MemoryKillRecord> MemoryKillIn(std::string_view record) {
 }
 
 MemoryKills::MemoryKills() {
-  const MemoryCounterFile file = MemoryCounterFileOf(ContentOf("/proc/self/cgroup"));
+  const MemoryCounterFile file = MemoryCounterFileOf(KernelText("/proc/self/cgroup"));
   for (const std::string& path : {file.path, file.fallback}) {
     counter_file_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (!ReadCounter()) continue;

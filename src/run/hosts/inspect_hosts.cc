@@ -15,7 +15,7 @@ namespace {
 class Asking {
  public:
   Asking(Transport& transport, std::span<const SiteHost> hosts, const Inspect& question, const HiddenValues& hidden)
-      : question_(question), hidden_(hidden), here_(transport.name() == "local"), asked_(hosts.size()) {
+      : question_(question), hidden_(hidden), here_(!transport.remote()), asked_(hosts.size()) {
     for (std::uint32_t i = 0; i < hosts.size(); ++i) Begin(transport, i, hosts[i].name);
   }
 

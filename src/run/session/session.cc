@@ -258,7 +258,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       transport_(transport),
       on_ended_(std::move(ended)),
       supervisor_(request_->plan, request_->spares),
-      run_(io, *request_, supervisor_, binding_, !request_->hosts.empty() && transport.name() != "local", *this),
+      run_(io, *request_, supervisor_, binding_, !request_->hosts.empty() && transport.remote(), *this),
       process_table_(request_->plan),
       links_(run_, supervisor_.slots().machines()),
       files_(run_, links_),
@@ -755,16 +755,16 @@ namespace {
 Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
   Diagnostics refusals = ValidatePlan(request.plan);
   const std::size_t hosts = request.plan.hosts.size();
-  if (hosts > 1 && transport.name() == "local") {
+  if (hosts > 1 && !transport.remote()) {
     refusals.push_back(MachineError("hosts",
                                     fmt::format("the plan needs {} hosts, and this run has only this machine", hosts),
                                     "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
-  } else if (!request.spares.empty() && (request.hosts.empty() || transport.name() == "local")) {
+  } else if (!request.spares.empty() && (request.hosts.empty() || !transport.remote())) {
     refusals.push_back(MachineError("hosts", "a run on this machine alone cannot use spare hosts"));
   } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
     refusals.push_back(
         MachineError("hosts", fmt::format("the plan needs {} hosts, {} are named", hosts, request.hosts.size())));
-  } else if (transport.name() == "local" && hosts == 1 && !request.hosts.empty() &&
+  } else if (!transport.remote() && hosts == 1 && !request.hosts.empty() &&
              !IsThisMachine(request.hosts.front().name)) {
     refusals.push_back(MachineError("hosts",
                                     fmt::format("{} is not this machine, {}, and this run has only this one",

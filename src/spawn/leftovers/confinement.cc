@@ -7,7 +7,6 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 #include <utility>
@@ -25,15 +24,11 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/kernel_file.h"
 #include "base/values/number_text.h"
 
 namespace muster {
 namespace {
-
-std::string Content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // A single write(2): the kernel treats each write as a separate command. False with errno set.
 bool Order(const std::string& path, std::string_view text) {
@@ -72,7 +67,7 @@ std::string CgroupFolder(std::string_view cgroup, std::string_view mountinfo) {
 }
 
 std::optional<Cgroup> Cgroup::MakeBelowOwn(const std::string& name) {
-  const std::string above = CgroupFolder(Content("/proc/self/cgroup"), Content("/proc/self/mountinfo"));
+  const std::string above = CgroupFolder(KernelText("/proc/self/cgroup"), KernelText("/proc/self/mountinfo"));
   if (above.empty()) return std::nullopt;
   std::string path = above + "/" + name;
   if (::mkdir(path.c_str(), 0755) != 0) return std::nullopt;
@@ -277,7 +272,7 @@ std::string NamespaceErrorText(const NamespaceError& error) {
   for (const char* limit :
        {"/proc/sys/user/max_user_namespaces", "/proc/sys/user/max_pid_namespaces",
         "/proc/sys/kernel/unprivileged_userns_clone", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"}) {
-    std::string value = Content(limit);
+    std::string value = KernelText(limit);
     while (value.ends_with('\n')) value.pop_back();
     if (value.empty()) continue;
     std::string name = limit + std::strlen("/proc/sys/");
@@ -315,7 +310,7 @@ tl::expected<PidNamespace, NamespaceError> PidNamespace::Enter() {
   // Without the outer /proc the pids of processes could not be reported to the head.
   const std::string own = fmt::format("{}/{}", space.proc(), space.OwnPid());
   const bool lists = ::access(fmt::format("{}/task/{}/children", own, space.OwnPid()).c_str(), R_OK) == 0;
-  if (!lists || !InnermostPid(Content(own + "/status"))) return tl::unexpected(NamespaceError{"pids", ENOSYS});
+  if (!lists || !InnermostPid(KernelText(own + "/status"))) return tl::unexpected(NamespaceError{"pids", ENOSYS});
   return space;
 }
 
@@ -328,14 +323,14 @@ pid_t PidNamespace::OwnPid() const {
 
 pid_t PidNamespace::PidOf(pid_t inside) const {
   const std::string own = std::to_string(OwnPid());
-  const std::string children = Content(fmt::format("{}/{}/task/{}/children", proc_, own, own));
+  const std::string children = KernelText(fmt::format("{}/{}/task/{}/children", proc_, own, own));
   // The youngest child is the last one.
   std::size_t end = children.find_last_not_of(' ');
   while (end != std::string::npos) {
     const std::size_t blank = children.rfind(' ', end);
     const std::size_t begin = blank == std::string::npos ? 0 : blank + 1;
     const std::string pid = children.substr(begin, end + 1 - begin);
-    if (InnermostPid(Content(fmt::format("{}/{}/status", proc_, pid))) == inside) return std::stoi(pid);
+    if (InnermostPid(KernelText(fmt::format("{}/{}/status", proc_, pid))) == inside) return std::stoi(pid);
     end = begin == 0 ? std::string::npos : children.find_last_not_of(' ', begin - 1);
   }
   return 0;
@@ -349,12 +344,12 @@ std::map<pid_t, pid_t> PidNamespace::Pids() const {
     const pid_t outside = open.back();
     open.pop_back();
     // A process that has exited in the meantime has no such line.
-    if (const std::optional<pid_t> inside = InnermostPid(Content(process + "/status"))) pids[*inside] = outside;
+    if (const std::optional<pid_t> inside = InnermostPid(KernelText(process + "/status"))) pids[*inside] = outside;
     const std::string tasks = process + "/task";
     const std::unique_ptr<DIR, int (*)(DIR*)> threads(::opendir(tasks.c_str()), ::closedir);
     while (const dirent* thread = threads ? ::readdir(threads.get()) : nullptr) {
       if (thread->d_name[0] == '.') continue;
-      std::istringstream children(Content(fmt::format("{}/{}/children", tasks, thread->d_name)));
+      std::istringstream children(KernelText(fmt::format("{}/{}/children", tasks, thread->d_name)));
       for (pid_t child = 0; children >> child;) open.push_back(child);
     }
   }

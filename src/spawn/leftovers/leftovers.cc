@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstring>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <sstream>
@@ -26,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/system/kernel_file.h"
 #include "base/system/own_process.h"
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
@@ -35,20 +34,6 @@ namespace muster {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::optional<std::string> FileText(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  std::string text;
-  std::array<char, 4096> buffer;  // not zeroed: most texts are short
-  for (;;) {
-    const ssize_t size = ::read(file.get(), buffer.data(), buffer.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return std::nullopt;
-    if (size == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(size));
-  }
-}
 
 template <class Visit>
 void ForEachNumberIn(const char* folder, Visit visit) {
@@ -61,7 +46,7 @@ void ForEachNumberIn(const char* folder, Visit visit) {
 
 // Field `index` (from 1, as in proc(5)) of /proc/PID/stat. The name in field 2 may hold blanks and brackets.
 std::optional<std::uint64_t> StatField(pid_t pid, int index) {
-  const auto text = FileText("/proc/" + std::to_string(pid) + "/stat");
+  const auto text = KernelFile("/proc/" + std::to_string(pid) + "/stat");
   if (!text) return std::nullopt;
   std::size_t at = text->rfind(") ");
   for (int field = 2; at != std::string::npos && field < index; ++field) at = text->find(' ', at) + 1;
@@ -123,7 +108,7 @@ std::vector<pid_t> ChildrenOf(pid_t parent) {
   bool listed = false;
   const std::string threads = "/proc/" + std::to_string(parent) + "/task";
   ForEachNumberIn(threads.c_str(), [&](pid_t thread) {
-    const auto text = FileText(threads + "/" + std::to_string(thread) + "/children");
+    const auto text = KernelFile(threads + "/" + std::to_string(thread) + "/children");
     if (!text) return;
     listed = true;
     for (std::size_t at = 0; at < text->size();) {
@@ -195,7 +180,7 @@ KillReport KillChildren(const std::function<bool(pid_t)>& keep, std::chrono::mil
 // Whether the process was started with one of these variables; false for a process of another
 // user.
 bool IsMarked(pid_t pid, const std::set<std::string>& marks) {
-  const auto environment = FileText("/proc/" + std::to_string(pid) + "/environ");
+  const auto environment = KernelFile("/proc/" + std::to_string(pid) + "/environ");
   if (!environment) return false;
   for (std::size_t at = 0; at < environment->size();) {
     const std::size_t end = std::min(environment->find('\0', at), environment->size());
@@ -418,10 +403,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string Content(pid_t pid, const char* file) {
-  std::ifstream stream("/proc/" + std::to_string(pid) + "/" + file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+std::string Content(pid_t pid, const char* file) { return KernelText("/proc/" + std::to_string(pid) + "/" + file); }
 
 std::vector<pid_t> AllPids() {
   std::vector<pid_t> pids;

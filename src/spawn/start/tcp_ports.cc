@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <random>
 
@@ -15,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/system/kernel_file.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 
@@ -23,11 +23,6 @@ namespace {
 
 constexpr std::size_t kMostCommandBytes = 120;
 constexpr int kMostAncestors = 100;  // bounds the walk up while the process tree changes
-
-std::string Content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string ProcFile(const std::string& proc, pid_t pid, const char* file) {
   return fmt::format("{}/{}/{}", proc, pid, file);
@@ -95,7 +90,7 @@ std::vector<pid_t> AllPids(const std::string& proc) {
 
 // 0 if the process has exited.
 pid_t ParentOf(const std::string& proc, pid_t pid) {
-  const std::string stat = Content(ProcFile(proc, pid, "stat"));
+  const std::string stat = KernelText(ProcFile(proc, pid, "stat"));
   std::size_t at = stat.rfind(") ");  // the name may contain any character
   if (at == std::string::npos) return 0;
   at += 1;
@@ -112,10 +107,10 @@ bool IsBelow(const std::string& proc, pid_t pid, pid_t root) {
 }
 
 std::string CommandOf(const std::string& proc, pid_t pid) {
-  std::string command = Content(ProcFile(proc, pid, "cmdline"));
+  std::string command = KernelText(ProcFile(proc, pid, "cmdline"));
   while (command.ends_with('\0')) command.pop_back();
   std::replace(command.begin(), command.end(), '\0', ' ');
-  if (command.empty()) command = Content(ProcFile(proc, pid, "comm"));
+  if (command.empty()) command = KernelText(ProcFile(proc, pid, "comm"));
   while (command.ends_with('\n')) command.pop_back();
   if (command.size() > kMostCommandBytes) command = command.substr(0, kMostCommandBytes) + " …";
   return command;
@@ -134,8 +129,8 @@ std::vector<TcpSocket> ParseTcpTable(std::string_view table) {
 }
 
 std::vector<TcpSocket> TcpSockets() {
-  std::vector<TcpSocket> sockets = ParseTcpTable(Content("/proc/net/tcp"));
-  const std::vector<TcpSocket> six = ParseTcpTable(Content("/proc/net/tcp6"));
+  std::vector<TcpSocket> sockets = ParseTcpTable(KernelText("/proc/net/tcp"));
+  const std::vector<TcpSocket> six = ParseTcpTable(KernelText("/proc/net/tcp6"));
   sockets.insert(sockets.end(), six.begin(), six.end());
   return sockets;
 }
