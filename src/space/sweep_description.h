@@ -109,6 +109,18 @@ struct SamplerChoice {
   bool operator==(const SamplerChoice&) const = default;
 };
 
+// The samplers, in the order of SamplerChoice::Kind.
+struct SamplerName {
+  const char* name;    // in sweep.json, as muster.NAME in a sweep file, and as --NAME N on the command line
+  const char* option;  // what N of the option is; nullptr: there is no option
+};
+inline constexpr SamplerName kSamplers[] = {
+    {"grid", nullptr},
+    {"random", "number of random trials"},
+    {"sobol", "number of Sobol trials (best a power of two)"},
+};
+constexpr const char* NameOf(SamplerChoice::Kind kind) { return kSamplers[static_cast<std::size_t>(kind)].name; }
+
 class Sampler {
  public:
   // Kind "sampler": a grid of an uncountable space, draws without a number of trials, an invalid shard, more dimensions

@@ -213,10 +213,8 @@ std::string Grouped(double number) {
 std::string Line(std::string_view label, const std::string& text) { return fmt::format("{:<10}{}\n", label, text); }
 
 std::string SamplerText(const SamplerChoice& sampler, std::uint64_t trials) {
-  std::string text = sampler.kind == SamplerChoice::Kind::kGrid     ? "grid"
-                     : sampler.kind == SamplerChoice::Kind::kRandom ? "random"
-                     : sampler.scramble                             ? "sobol, scrambled"
-                                                                    : "sobol";
+  std::string text = NameOf(sampler.kind);
+  if (sampler.kind == SamplerChoice::Kind::kSobol && sampler.scramble) text += ", scrambled";
   if (sampler.kind != SamplerChoice::Kind::kGrid) text += fmt::format(", seed {}", sampler.seed);
   if (sampler.shards > 1) text += fmt::format(", part {} of {}", sampler.shard, sampler.shards);
   return text + ", " + Counted(trials, "trial");

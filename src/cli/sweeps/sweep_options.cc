@@ -197,9 +197,10 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
                                   "--name lr-and-layout"));
   }
   sweep.where.insert(sweep.where.end(), options.where.begin(), options.where.end());
-  if (options.random || options.sobol) {
-    sweep.sampler.kind = options.random ? SamplerChoice::Kind::kRandom : SamplerChoice::Kind::kSobol;
-    sweep.sampler.trials = options.random ? options.random : options.sobol;
+  for (std::size_t i = 0; i < options.trials_of.size(); ++i) {
+    if (!options.trials_of[i]) continue;
+    sweep.sampler.kind = static_cast<SamplerChoice::Kind>(i);
+    sweep.sampler.trials = options.trials_of[i];
   }
   if (options.seed && sweep.sampler.kind == SamplerChoice::Kind::kGrid) {
     problems.push_back(UsageError("--seed: a grid draws nothing", "--random N or --sobol N draw points"));
@@ -239,10 +240,14 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--where", options.where, "condition on points: Lua expression over parameters and derived values")
       ->type_name("EXPRESSION")
       ->allow_extra_args(false);
-  auto* random = app.add_option("--random", options.random, "number of random trials")->type_name("N");
-  app.add_option("--sobol", options.sobol, "number of Sobol trials (best a power of two)")
-      ->type_name("N")
-      ->excludes(random);
+  std::vector<CLI::Option*> samplers;
+  for (std::size_t i = 0; i < std::size(kSamplers); ++i) {
+    if (kSamplers[i].option == nullptr) continue;
+    auto* sampler = app.add_option(std::string("--") + kSamplers[i].name, options.trials_of[i], kSamplers[i].option);
+    sampler->type_name("N");
+    for (CLI::Option* other : samplers) sampler->excludes(other);
+    samplers.push_back(sampler);
+  }
   app.add_option("--seed", options.seed, "seed of --random and --sobol (default: 0)")->type_name("N");
   app.add_option("--shard", options.shard, "run only this part of the trials: 0/4 to 3/4")->type_name("I/N");
   auto* minimize =
@@ -362,8 +367,7 @@ Value SpaceValue(const Space& space) {
 Value NumberValue(std::uint64_t number) { return Value(static_cast<std::int64_t>(number)); }
 
 Value SamplerValue(const SamplerChoice& sampler) {
-  constexpr const char* kKinds[] = {"grid", "random", "sobol"};
-  Value::Map map = {{"kind", kKinds[static_cast<std::size_t>(sampler.kind)]}};
+  Value::Map map = {{"kind", NameOf(sampler.kind)}};
   if (sampler.trials) map["trials"] = NumberValue(*sampler.trials);
   if (sampler.kind != SamplerChoice::Kind::kGrid) map["seed"] = NumberValue(sampler.seed);
   if (sampler.kind == SamplerChoice::Kind::kSobol) map["scramble"] = Value(sampler.scramble);

@@ -2,7 +2,9 @@
 // of a sweep's inputs since its beginning: files of the recipe, variables that it read, and its points.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +26,7 @@ struct SweepOptions {
   std::vector<std::string> grids;              // NAME=VALUES
   std::vector<std::vector<std::string>> zips;  // the same; one list for each --zip
   std::vector<std::string> where;
-  std::optional<std::uint64_t> random;
-  std::optional<std::uint64_t> sobol;
+  std::array<std::optional<std::uint64_t>, std::size(kSamplers)> trials_of;  // of each sampler's option
   std::optional<std::uint64_t> seed;
   std::string shard;  // I/N
   std::string minimize;

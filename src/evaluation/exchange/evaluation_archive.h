@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 
 #include "evaluation/exchange/evaluation.h"
 #include "plan/plan/plan_fields.h"
@@ -27,7 +28,7 @@ void Fields(A& archive, Space& space) {
 
 template <class A>
 void Fields(A& archive, SamplerChoice& sampler) {
-  InRange(archive, sampler.kind, SamplerChoice::Kind::kSobol);
+  InRange(archive, sampler.kind, static_cast<SamplerChoice::Kind>(std::size(kSamplers) - 1));
   archive(sampler.trials, sampler.seed, sampler.scramble, sampler.shard, sampler.shards, sampler.place,
           sampler.weighted);
 }

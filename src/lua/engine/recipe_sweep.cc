@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "base/values/diagnostics.h"
@@ -160,11 +161,11 @@ Space SpaceOf(const Value& value, Host& host) {
 }
 
 void ReadSampler(const Part& part, SamplerChoice& sampler) {
-  std::string kind = "grid";
+  std::string kind;
   part.Text("kind", kind);
-  sampler.kind = kind == "random"  ? SamplerChoice::Kind::kRandom
-                 : kind == "sobol" ? SamplerChoice::Kind::kSobol
-                                   : SamplerChoice::Kind::kGrid;
+  for (std::size_t i = 0; i < std::size(kSamplers); ++i) {
+    if (kind == kSamplers[i].name) sampler.kind = static_cast<SamplerChoice::Kind>(i);
+  }
   part.Count("trials", sampler.trials, 1);
   part.Count("seed", sampler.seed, 0);
   part.Truth("scramble", sampler.scramble);
