@@ -159,7 +159,7 @@ std::string SweepSnapshot::BestText() const {
                      best->trial);
 }
 
-std::vector<RunningTrial> RunningTrials(const SweepProgress& account, const std::string& dir) {
+std::vector<RunningTrial> TrialsThatRun(const SweepProgress& account, const std::string& dir) {
   std::vector<RunningTrial> running;
   for (const auto& [number, open] : account.open()) {
     if (!open.running || open.attempts == 0) continue;
@@ -229,7 +229,7 @@ Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   look.possible = counts.possible;
   look.waiting = counts.waiting;
   look.best = account.best();
-  if (look.live) look.running = RunningTrials(account, dir);
+  if (look.live) look.running = TrialsThatRun(account, dir);
   for (const RunningTrial& trial : look.running) {
     if (!trial.run.waits.empty()) look.waits = trial.run.waits;
   }

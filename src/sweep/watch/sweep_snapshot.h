@@ -116,7 +116,7 @@ struct SweepSnapshot {
 };
 
 // The running trials in `account`, of the sweep in `dir`.
-std::vector<RunningTrial> RunningTrials(const SweepProgress& account, const std::string& dir);
+std::vector<RunningTrial> TrialsThatRun(const SweepProgress& account, const std::string& dir);
 
 // Fails as SweepView::Open and ReadSweepFile do.
 Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir);

@@ -160,7 +160,7 @@ class SweepWatch {
   }
 
   std::vector<std::string> Rows(std::size_t columns, std::size_t most) const {
-    const std::vector<RunningTrial> running = RunningTrials(account_, dir_);
+    const std::vector<RunningTrial> running = TrialsThatRun(account_, dir_);
     SweepStatus status = Status();
     for (const RunningTrial& trial : running) ++(trial.run.waits.empty() ? status.running : status.waiting);
     std::vector<std::string> rows = StatusRows(status, columns, most);
