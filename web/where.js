@@ -1,5 +1,5 @@
 // Filters with the meaning of `ls --where`: NAME OP VALUE, or NAME alone, joined by "and". The same as
-// src/cli/lookup/run_conditions.cc.
+// src/cli/lookup/run_list.cc.
 "use strict";
 
 (() => {

@@ -1,5 +1,5 @@
 -- Containers: reads `container` of a recipe and its roles, and the pages of the runtimes (containers/NAME.lua). A page is a
--- table with the fields of ContainerRuntime (include/muster/container.h), except that `devices` has, by the kind of devices,
+-- table with the fields of ContainerRuntime (include/muster/plan.h), except that `devices` has, by the kind of devices,
 -- { words = { … }, script = "…" }.
 local host, muster = ...
 

@@ -1,5 +1,5 @@
 -- Sweeps as files describe them: muster.sweep { … }, spaces with their axes, samplers, early stopping. Passes plain
--- tables to the engine; C++ checks names and values against the recipe (src/lua/engine/read_sweep.cc).
+-- tables to the engine; C++ checks names and values against the recipe (src/lua/engine/recipe_sweep.cc).
 local host, prelude, muster, parameters, recipes = ...
 
 local api = muster.api

@@ -248,7 +248,7 @@ class Completer {
     for (const std::string& sweep : SweepNames()) Add(sweep + ":best", "the best trial of the sweep");
   }
 
-  // Whether its RUN may be a sweep (cli/lookup/run_or_sweep.h).
+  // Whether its RUN may be a sweep (cli/lookup/run_argument.h).
   static bool TakesSweeps(const std::string& command) {
     static const std::set<std::string> commands = {"top", "watch", "logs", "report", "dump", "stop", "note", "tag"};
     return commands.contains(command);
@@ -304,7 +304,7 @@ Completion CompleteWords(std::span<const Command> commands, const std::vector<st
 }  // namespace
 
 // muster completion: prints the completion script of a shell. The shell calls this program at each request
-// (cli/about/complete_words.h); the scripts only pass the words and show the answer.
+//; the scripts only pass the words and show the answer.
 
 namespace {
 

@@ -1,5 +1,5 @@
 // muster docs: the reference, by topic, page by page on a terminal, and the manual page muster(1). Each area provides
-// its topics (reference/topic.h).
+// its topics (reference/page.h).
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
@@ -374,7 +374,7 @@ void PrintPaged(const std::string& text) {
 
 }  // namespace
 
-// muster docs: the reference, by topic. Each area provides its topics (reference/topic.h); this command looks them up
+// muster docs: the reference, by topic. Each area provides its topics (reference/page.h); this command looks them up
 // and prints them.
 
 namespace {

@@ -103,7 +103,7 @@ class TreeFolders {
     int folder = -1;   // until another one is needed
     std::string name;  // in it
   };
-  // Without a folder errno has the reason (base/system/open_below.h).
+  // Without a folder errno has the reason (base/system/file_access.h).
   Entry At(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (slash == std::string::npos) return {root_, path};

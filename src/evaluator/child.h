@@ -33,7 +33,7 @@ Lockdown LockDown(const Without& without = {}, std::string_view filter = {});
 std::string LockdownFilter();
 
 // The evaluator process, which is the program muster-evaluator: locks itself down, then reads requests, evaluates and
-// answers until the last one. And the fork server (evaluator_fork_server.h), which forks one per request.
+// answers until the last one. And the fork server (evaluator/evaluator_process.h), which forks one per request.
 
 // First argument of muster-evaluator: its mode; the second is the version of the muster that it serves.
 inline constexpr const char* kEvaluatorArgument = "--evaluator";
@@ -42,7 +42,7 @@ inline constexpr const char* kWithSchema = "schema";  // a third one for a fork 
 inline constexpr int kOfAnotherVersion = 71;          // exit code if the versions differ
 // Descriptors it is started with; requests for evaluators arrive on the fork server's socket.
 inline constexpr int kEvaluatorSocket = 3;
-inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (evaluation/exchange/last_place.h)
+inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (evaluation/exchange/limits.h)
 
 // Does not return. `opened` is for tests.
 [[noreturn]] void EvaluatorMain(OpenedInterpreter opened = nullptr);

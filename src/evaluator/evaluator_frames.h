@@ -11,7 +11,7 @@
 namespace muster {
 
 // Frames between the evaluator process and its parent: 4 bytes of little-endian length, one tag byte, an archive. The
-// child blocks, in the functions below; the parent does not (incoming_frames.h, outgoing_frames.h). Bytes from the
+// child blocks, in the functions below; the parent does not. Bytes from the
 // child are untrusted.
 
 enum class FrameTag : std::uint8_t { kRequest = 'R', kQuestion = 'Q', kReply = 'P', kAnswer = 'A' };

@@ -57,7 +57,7 @@ class SharedPages {
 };
 
 // An evaluator process from the parent's side: its start, the socket and the page that it shares with its parent, and
-// its end. conversation.h defines what is sent over the socket.
+// its end. The conversation below defines what is sent over the socket.
 
 struct EvaluationLimits {
   std::uint64_t wall_ms = 10'000;
@@ -96,7 +96,7 @@ class EvaluatorProcess {
  public:
   // Starts a process; returns once its program runs.
   static Result<std::unique_ptr<EvaluatorProcess>> Start(const EvaluatorStart& start);
-  // An evaluator that a fork server is about to fork (evaluator_fork_server.h); it sends its pid itself.
+  // An evaluator that a fork server is about to fork; it sends its pid itself.
   EvaluatorProcess(EvaluatorEndpoints ends, Mechanisms mechanisms);
   EvaluatorProcess(EvaluatorEndpoints ends, Spawned spawned);
   EvaluatorProcess(const EvaluatorProcess&) = delete;

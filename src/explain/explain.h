@@ -1,6 +1,6 @@
 // Explains a value of a plan: its source, what it was computed from, which parameters it depends on, and which of
 // them have no effect. It plans again with one parameter after the other changed slightly
-// (settings/parameters/nudge.h), so it works without annotations in the recipe, and sees effects of changing a single
+// (settings/values/parameter.h), so it works without annotations in the recipe, and sees effects of changing a single
 // parameter.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace muster {
 
 // Explains a value of a plan: its source, what it was computed from, which parameters it depends on, and which of
 // them have no effect. It plans again with one parameter after the other changed slightly
-// (settings/parameters/nudge.h), so it works without annotations in the recipe, and sees effects of changing a single
+// (settings/values/parameter.h), so it works without annotations in the recipe, and sees effects of changing a single
 // parameter.
 //
 // Independent of the command line; the caller makes the plans.

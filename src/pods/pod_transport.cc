@@ -270,8 +270,8 @@ std::vector<std::string> JsonStream::Feed(std::string_view bytes) {
 // this process.
 //
 // A process of its own waits on a pipe for the end of this one, and then deletes the objects: it is started before they
-// exist. If it is killed as well, the pods end by themselves (agent/program/pod_hold.h). Carries the connections to the
-// agents through `kubectl exec`.
+// exist. If it is killed as well, the pods end by themselves (agent/program/agent_guard.h). Carries the connections to
+// the agents through `kubectl exec`.
 class PodSet final : public HostCommands, public std::enable_shared_from_this<PodSet> {
  public:
   // How long the deletion may take before this process goes on without it.

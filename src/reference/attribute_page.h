@@ -42,7 +42,7 @@ class RuleIndex {
   std::map<std::string, Rules> by_key_;
 };
 
-// The rules between attributes (muster/mindspore/schema.h, Rule), each as a sentence or as fields. rule_index.h finds
+// The rules between attributes (muster/mindspore/schema.h, Rule), each as a sentence or as fields. RuleIndex finds
 // those that concern an attribute.
 
 // A sentence for each, with severity, releases and source; rules that differ only in their last value share one

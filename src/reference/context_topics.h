@@ -60,7 +60,7 @@ Page CallsPage(const Schema& schema, const std::vector<Release>& releases);
 Topics ContextTopics(const Schema& schema, const Outline& outline, const std::optional<Release>& release);
 
 // Why a name that other releases have is not among the topics of this one: kind "release" and the like, with its
-// successor (settings/schema/unknown_key.h). Nothing if no release has it.
+// successor (settings/schema/schema.h). Nothing if no release has it.
 std::optional<Diagnostic> NotInRelease(const Schema& schema, const Release& release, const std::string& name);
 
 // The whole context API as one Markdown document (docs/attributes.md).

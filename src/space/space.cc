@@ -158,7 +158,7 @@ std::string AxisText(const Axis& axis) {
   return text + ")";
 }
 
-// The nodes of a compiled space: the number of points of each, and its n-th point. compiled_space.cc checks which
+// The nodes of a compiled space: the number of points of each, and its n-th point. CompiledSpace checks which
 // combinations are valid.
 
 // A node of a compiled space: its number of discrete points, and each of them.

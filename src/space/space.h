@@ -73,7 +73,7 @@ Value ValueFrom(const Axis& axis, double u);
 // "log_uniform(1e-05, 0.001)", "{1, 2, 4}".
 std::string AxisText(const Axis& axis);
 
-// Descriptions of search spaces: axes combined by product, zip, union and conditions. compiled_space.h validates them
+// Descriptions of search spaces: axes combined by product, zip, union and conditions. CompiledSpace validates them
 // and computes their points.
 
 // A space as described by the user, not validated.

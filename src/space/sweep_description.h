@@ -91,8 +91,8 @@ class DistinctDraws {
 struct SamplerChoice {
   enum class Kind : std::uint8_t {
     kGrid,    // every point, in the space's order
-    kRandom,  // drawn (space/draw.h); without repetition if the space is countable (space/distinct_draws.h)
-    kSobol,   // low-discrepancy sequence (space/sobol_points.h)
+    kRandom,  // drawn; without repetition if the space is countable
+    kSobol,   // low-discrepancy sequence
   };
   Kind kind = Kind::kGrid;
   std::optional<std::uint64_t> trials = {};  // of a grid: an upper limit
@@ -190,7 +190,7 @@ struct Objective {
 double ObjectiveValue(const std::optional<Objective>& objective, double loss);
 
 struct EarlyStopChoice {
-  enum class Kind : std::uint8_t { kAsha, kMedian };  // sweep/record/early_stop.h
+  enum class Kind : std::uint8_t { kAsha, kMedian };  // sweep/record/sweep_events.h
   Kind kind = Kind::kAsha;
   std::string resource = "step";  // the metric that counts the progress of a trial
   double min = 1;                 // kAsha

@@ -242,7 +242,7 @@ class AgentMessageValidator {
 
 // A channel that delivers only those messages of an agent that match the commands sent through it.
 //
-// It applies the check of transport/validation/agent_message_validator.h: a stray is dropped and reported; too many of
+// It applies AgentMessageValidator: a stray is dropped and reported; too many of
 // them, or an invalid answer, close the connection.
 class CheckedChannel final : public Channel {
  public:

@@ -123,7 +123,7 @@ class StartCommand : public std::enable_shared_from_this<StartCommand> {
 
 // Where agents dial back to: a listening socket, and the handshakes of those that connect to it.
 //
-// Depends on the loop and on the handshake's messages (wire/dial/dial_handshake.h); knows no channel and no command.
+// Depends on the loop and on the handshake's messages (wire/connection/dial.h); knows no channel and no command.
 // Every program that reaches the port can connect, so a connection is only a visitor until its proof holds: each has a
 // time limit, their number is bounded, and one that fails is closed and counted, without any effect on the others.
 
@@ -142,7 +142,7 @@ struct DialCounts {
 // Of unproven connections.
 struct DialLimits {
   std::chrono::milliseconds handshake_time{5'000};  // for a whole handshake
-  // At most so many at a time, shared out by base/system/connection_places.h; if there are more, the oldest is closed
+  // At most so many at a time, shared out by base/system/sockets.h; if there are more, the oldest is closed
   // once it has had the crowded time, and newcomers wait.
   std::size_t most = 256;
   std::chrono::milliseconds crowded_time{1'000};

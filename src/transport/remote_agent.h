@@ -64,7 +64,7 @@ class AgentCarrier {
 // with its heartbeats, the comparison of the clocks, and the channel's last message.
 //
 // Depends on the wire protocol and the lease; not on how the agent was started or reached: its carrier
-// (agent_carrier.h) provides the wire. RemoteChannel is the channel around it. Delivers AgentUnreachable if there never
+// provides the wire. RemoteChannel is the channel around it. Delivers AgentUnreachable if there never
 // was an agent, AgentEmpty or AgentLost if there was one: AgentLost once nothing of the agent is left on the host, or
 // once the agent has had the time to clean up, which is when the lease expires. HostCleared comes before AgentEmpty if
 // the carrier says so.

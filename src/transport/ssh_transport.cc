@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 13> kOptions = {
     "EscapeChar=none",
     "ControlMaster=no",  // an existing master is used; one that this ssh opened would outlive muster
     "ConnectionAttempts=1",
-    "LogLevel=INFO",  // reasons of failures are read from stderr (ssh_failure.h)
+    "LogLevel=INFO",  // reasons of failures are read from stderr
 };
 
 // $1 is the path of the agent, the rest its arguments. The user's login shell must only support exec and quotes.

@@ -42,7 +42,7 @@ struct HostPaused {
   std::string phrase;  // "slurm job 12 is suspended"; empty: the agent is heard again
 };
 
-// The agent sent a message that does not match what it was given (agent_message_validator.h). The message is dropped;
+// The agent sent a message that does not match what it was given (transport/checked_channel.h). The message is dropped;
 // an agent that sends too many of them is given up as lost.
 struct StrayMessage {
   std::string what;  // a phrase

@@ -65,7 +65,7 @@ std::vector<Call> ForbiddenCalls() {
          msghdr message{};
          ::sendmsg(0, &message, 0);
        }},
-#ifndef MUSTER_SANITIZED  // allowed then (lockdown.cc)
+#ifndef MUSTER_SANITIZED  // allowed then (evaluator/child.cc)
       {"pipe",
        [] {
          int fds[2];

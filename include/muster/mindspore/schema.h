@@ -51,7 +51,8 @@ enum class Kind : std::uint8_t {
   kWords,     // a text: words out of `choices`, separated by commas without blanks
   kListText,  // a list of texts
   kListMap,   // a table of free names, each with a list of texts, or of whole numbers if `min` is given
-  kLayouts,   // a list of layouts: tables with the sub-keys `keys`, those of MindSpore's Layout (check_layout.h)
+  kLayouts,   // a list of layouts: tables with the sub-keys `keys`, those of MindSpore's Layout
+              // (settings/check/check_table.h)
   kAxes,      // a list of names of axes, or of lists of these
   kAny,
 };
@@ -343,7 +344,7 @@ class Schema {
 
  private:
   template <class A>
-  friend void Fields(A& archive, Schema& schema);  // settings/schema/schema_archive.cc
+  friend void Fields(A& archive, Schema& schema);  // settings/schema/schema_records.cc
 
   std::vector<ReleaseFacts> releases_;
   std::vector<Rule> rules_;

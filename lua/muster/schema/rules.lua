@@ -1,7 +1,7 @@
 -- Rules between settings: sentences of the documents, and what MindSpore itself refuses. One record per rule, checked
 -- once the job is known; include/muster/mindspore/schema.h (Rule) documents the fields. Rules about one attribute and
 -- one mode are in the attribute's record (`modes`, `pynative`, `divides` …); those that count processes are functions
--- of src/settings/check/together.cc.
+-- of src/settings/check/job_check.cc.
 --   about             the setting at which it is reported; a function alone: the first setting made with it
 --   when, unless      by path: a value, or { one_of, none_of, above, above_value_of, set }
 --   refused           MindSpore fails, so it is an error; else a warning

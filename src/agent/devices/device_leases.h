@@ -68,7 +68,7 @@ std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting,
 // Device leases among all muster processes of a host: one file per device, locked as long as the lease is held, and one
 // file per waiting job.
 //
-// Handles files and locks; independent of plans and device vendors. The order of jobs is decided by device_grants.h. A
+// Handles files and locks; independent of plans and device vendors. The order of jobs is decided by the grants below. A
 // lock belongs to this process alone and ends with it in every case, so nothing needs cleaning up and a remaining file
 // has no meaning. All users may use the folder: leases are cooperative, not enforced (docs/devices.md).
 
@@ -97,7 +97,7 @@ class DeviceLeases {
   // `patience_ms`.
   tl::expected<Taken, Shortage> Take(const Wish& wish, std::uint32_t patience_ms = 5'000);
   // The same, but if there are too few devices, this job waits in line from now on, and the caller has to call again
-  // after changes (lease_watch.h), always with the same wish.
+  // after changes, always with the same wish.
   tl::expected<Taken, Shortage> TakeInTurn(const Wish& wish, std::uint32_t patience_ms = 5'000);
   // Stops waiting. Keeps held devices.
   void Withdraw();

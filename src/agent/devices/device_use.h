@@ -31,7 +31,7 @@ std::optional<std::uint64_t> MemoryOf(const std::vector<std::string>& devices, c
 // The processes that use devices, from the text that the vendor's tool prints: it knows those of other users, whose
 // open files only root sees.
 //
-// Text to values; runs no tool (agent/parts/device_inquiry.h). The text is not trusted.
+// Text to values; runs no tool (agent/parts/host_preparation.h). The text is not trusted.
 
 struct DeviceProcess {
   std::int32_t pid = 0;
@@ -54,7 +54,7 @@ DeviceProcesses ParseDeviceProcesses(std::string_view kind, std::span<const std:
 // known to muster alone.
 //
 // Reads /dev and /proc; opens no device. Of other users only root sees the open files; the vendors' tools see them, too
-// (agent/parts/device_inquiry.h).
+// (agent/parts/host_preparation.h).
 
 // By number of the device, /dev/nvidiaN or /dev/davinciN, as DeviceUserText() has them: without monitoring daemons of
 // the vendors and display servers. Empty for other kinds. `root` ends with a slash.

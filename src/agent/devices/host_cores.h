@@ -50,7 +50,7 @@ tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const st
 // The processor cores that muster may use on this host according to the kernel: their NUMA nodes, which of them are
 // threads of one physical core, and the processor time that a cgroup allows.
 //
-// Reads /sys and /proc; core_shares.h assigns the cores.
+// Reads /sys and /proc; the shares below assign the cores.
 
 // The caller's affinity, which the kernel keeps within its cpuset, of cgroup version 1 or 2 (cpuset(7)).
 std::vector<std::uint32_t> OwnCores();

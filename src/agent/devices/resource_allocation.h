@@ -1,7 +1,7 @@
 // Allocates resources of this host to a job: devices, leased among all muster processes of the host, and cores.
 //
-// Combines requests with what the host has; core_shares.h computes the shares of cores. A job that takes any free
-// devices gets none that programs outside of muster use; while it waits, it looks at these again.
+// Combines requests with what the host has; agent/devices/host_cores.h computes the shares of cores. A job that takes
+// any free devices gets none that programs outside of muster use; while it waits, it looks at these again.
 #pragma once
 
 #include <chrono>

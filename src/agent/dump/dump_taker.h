@@ -125,8 +125,8 @@ class StackTools {
 // Takes dumps: inspects processes and their descendants with data of the kernel and, if installed, with py-spy and gdb;
 // writes each process's file and reports a bounded summary.
 //
-// Handles the order of a dump's steps and the deadline; its parts look up the tools (tool_finder.h), run them
-// (stack_tools.h) and own their processes (tool_processes.h). Independent of protocol frames and policy. Nothing here
+// Handles the order of a dump's steps and the deadline; its parts look up the tools, run them
+// and own their processes (tool_processes.h). Independent of protocol frames and policy. Nothing here
 // blocks the loop or the agent's exit: one process is inspected per turn, tools are child processes, few at a time,
 // with one deadline for all.
 class DumpTaker {

@@ -29,7 +29,7 @@ namespace muster {
 // themselves.
 
 // Creates the file: always new (existing files and links are never opened), mode 0600, or 0640 in a folder readable by
-// its group (base/system/group_access.h), and owned by the folder's owner if this process is root; `access` is O_WRONLY
+// its group (base/system/file_access.h), and owned by the folder's owner if this process is root; `access` is O_WRONLY
 // or O_RDWR with further flags. Empty with errno set on failure.
 UniqueFd CreateNewFile(const FileBelow& file, int access);
 

@@ -30,8 +30,8 @@ namespace muster {
 // Cuts off the beginning of a log while its process continues to write to it, with fallocate(2) and
 // FALLOC_FL_COLLAPSE_RANGE.
 //
-// Handles one log and the head of its index (wire/files/time_index.h). Waits for the disk: before the kernel moves the
-// data after the cut, it writes it out. So a separate process does it (agent/logs/log_trims.h).
+// Handles one log and the head of its index (wire/files/log_bytes.h). Waits for the disk: before the kernel moves the
+// data after the cut, it writes it out. So a separate process does it.
 
 // Logs are cut in multiples of this; file systems with larger blocks count as unable to cut.
 inline constexpr std::uint64_t kCollapseUnit = 64U << 10;
@@ -53,7 +53,7 @@ bool CollapseLog(const FileBelow& log);
 // Keeps logs within their limits while processes write to them: a separate process makes each cut (muster-agent
 // --collapse LOG), because the kernel may wait long for the disk before it cuts.
 //
-// Tracks which logs are being cut; agent/logs/log_collapse.h makes the cut.
+// Tracks which logs are being cut; CollapseLog makes the cut.
 class LogTrims {
  public:
   using Key = std::pair<ProcessId, std::uint32_t>;  // process and attempt
@@ -135,7 +135,7 @@ class LogPipes {
   std::map<Key, std::unique_ptr<Pipe>> pipes_;
 };
 
-// Records when the logs grew: a sparse time index beside each log (wire/files/time_index.h), updated while its process
+// Records when the logs grew: a sparse time index beside each log (wire/files/log_bytes.h), updated while its process
 // runs.
 //
 // Woken by the first write after a silence (inotify(7)) and then every kPause while the log grows, however often it is

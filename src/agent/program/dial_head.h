@@ -17,7 +17,7 @@ namespace muster {
 // Dialling back: from a dial file to a connection whose other end has proven to be the head that wrote the file.
 //
 // Blocks, and knows no event loop: nothing has been started yet. Of several addresses the first is used at which the
-// head's proof holds (wire/dial/dial_handshake.h), so that it does not matter which networks the two have in common.
+// head's proof holds (wire/connection/dial.h), so that it does not matter which networks the two have in common.
 
 struct DialedHead {
   UniqueFd connection;  // a connected socket, closed on exec

@@ -16,7 +16,7 @@ namespace muster {
 // and for tests of their substitutes.
 //
 // Only names and descriptions; each substitute is documented where it is used (spawn/start/launcher.h,
-// evaluator/lockdown.h, spawn/leftovers/cgroup.h, agent/logs/log_pipes.h).
+// evaluator/child.h, spawn/leftovers/confinement.h, agent/parts/process_logs.h).
 
 enum class Mechanism : std::uint8_t {
   kPidfd,

@@ -35,7 +35,7 @@ using SourceLine = std::function<std::optional<std::string>(const Place&)>;
 
 // file:line: error: message / the source line / hint: … / note: … Ends with a newline. With `colour`, SGR sequences
 // mark severity and hint. Messages may come from a recipe, so all other control bytes are escaped (Printable of
-// shell_quote.h).
+// base/values/quoting.h).
 std::string DiagnosticText(const Diagnostic& diagnostic, const SourceLine& source_line, bool colour = false);
 
 // The messages on one line, each with its hint in brackets, for use within another sentence. Not escaped: the caller

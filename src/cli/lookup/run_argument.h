@@ -27,7 +27,7 @@ Result<std::string> FindSweep(const std::string& sweep, DirectoryUse use = Direc
 void AddSweepArgument(CLI::App& app, std::string& sweep);
 
 // The folder of the named run (run/directory/run_directory.h, ResolveRun), below $MUSTER_HOME or the current folder;
-// for SWEEP:TRIAL that of the trial's last attempt (sweep/index/trial_choice.h). If it will be executed and belongs to
+// for SWEEP:TRIAL that of the trial's last attempt (sweep/index/sweep_view.h). If it will be executed and belongs to
 // another user, prints a warning with the owner, once for each. An archive of muster pack, if it is only read, is
 // unpacked below a private temporary folder, which is removed at the end of the program.
 Result<std::string> FindRun(const std::string& run, DirectoryUse use = DirectoryUse::kRead);

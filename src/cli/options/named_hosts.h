@@ -62,7 +62,7 @@ void RememberHosts(const std::vector<std::pair<std::string, std::string>>& bad, 
 // Chooses the transport: a local agent for this machine alone, the engine's start command for the hosts of an
 // allocation, ssh for other hosts.
 
-struct EngineJob;  // engine/ending_cause.h
+struct EngineJob;  // engine/engine_calls.h
 
 // --agent PATH.
 void AddAgentOption(CLI::App& app, std::string& agent);

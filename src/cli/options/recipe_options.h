@@ -42,7 +42,7 @@ struct RecipeOptions {
   std::string job;                 // … and the plan's name, once it is known
   std::string devices;             // --devices; empty: not given
   bool share_devices = false;
-  std::string resume;      // --resume: a RUN (cli/options/resume.h); empty: not given
+  std::string resume;      // --resume: a RUN; empty: not given
   std::string checkpoint;  // --checkpoint
   std::vector<std::string> args;
   // Given facts: skips probing this machine and reading MUSTER_SET, and a recipe must be a file.

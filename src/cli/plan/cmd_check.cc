@@ -448,7 +448,7 @@ int CheckMany(const RecipeOptions& options, const std::vector<std::string>& name
 }  // namespace
 
 // muster check: evaluates a recipe and reports all its problems without starting anything; also differences for other
-// MindSpore releases, and hidden inputs of its plan. Of several recipes and folders, all of them (check_many.h).
+// MindSpore releases, and hidden inputs of its plan. Of several recipes and folders, all of them.
 
 namespace {
 

@@ -39,7 +39,7 @@
 namespace muster {
 namespace {
 
-// muster plan --shell: one process as a shell command (plan/text/shell_line.h), of a recipe's plan or of a
+// muster plan --shell: one process as a shell command (plan/text/shell_text.h), of a recipe's plan or of a
 // RUN.
 
 struct ShellChoice {

@@ -1,5 +1,5 @@
 // A recipe for other MindSpore releases than its own: evaluates it for them and reports differences
-// (settings/schema/release_change.h defines these), and rewrites its text with the newer functions of a release
+// (settings/schema/schema_text.h defines these), and rewrites its text with the newer functions of a release
 // (muster check --rewrite).
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace muster {
 
 // Checks a recipe against other MindSpore releases: evaluates it for them, and reports differences.
-// settings/schema/release_change.h defines the differences.
+// settings/schema/schema_text.h defines the differences.
 
 struct ReleaseCheck {
   Release release;

@@ -46,7 +46,7 @@ namespace {
 
 struct ListedSweep {
   SweepSnapshot look;
-  std::string word;  // its name (cli/lookup/run_or_sweep.h)
+  std::string word;  // its name (cli/lookup/run_argument.h)
 
   // "job:12", "job:12.2".
   std::string NameOf(const RunningTrial& trial) const { return word + ":" + trial.Word(); }

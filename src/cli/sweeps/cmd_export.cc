@@ -258,7 +258,7 @@ Result<void> WriteDatabase(const OpenedSweep& sweep, const TableChoice& choice, 
 
 // Passes rows to `put` one by one, which returns false to stop. The curve of a trial is that of the attempt that it
 // keeps, with those that this one continues; of a role that of its first process that reported anything. Fails as
-// FindRunOrSweep (cli/lookup/run_or_sweep.h), if rows of the sweep cannot be read, and for conditions of a run.
+// FindRunOrSweep (cli/lookup/run_argument.h), if rows of the sweep cannot be read, and for conditions of a run.
 [[nodiscard]] Result<void> WriteCurves(const std::string& run_or_sweep, const TableChoice& choice,
                                        const std::function<bool(std::string_view bytes)>& put);
 

@@ -1,6 +1,6 @@
 // Sweeps on engines, from outside of any allocation (muster sweep --on ENGINE, muster resume --on ENGINE): one job
 // that carries on with the sweep in its directory, and following it; or an allocation for each trial
-// (sweep/head/trial_place.h), by the command of the engine's page that holds one.
+// (sweep/head/live_trial.h), by the command of the engine's page that holds one.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace muster {
 
-// Allocations of an engine for single trials of a sweep (sweep/head/trial_place.h), from outside of any allocation: by
+// Allocations of an engine for single trials of a sweep (sweep/head/live_trial.h), from outside of any allocation: by
 // the command of its page that holds one.
 class EngineAllocator final : public TrialAllocator {
  public:

@@ -280,7 +280,7 @@ struct EvaluationAnswer {
   Provenance provenance;
   Origins origins;
   Diagnostics diagnostics;
-  std::vector<std::string> lockdown;         // lockdown mechanisms in use in the evaluator (evaluator/lockdown.h)
+  std::vector<std::string> lockdown;         // lockdown mechanisms in use in the evaluator (evaluator/child.h)
   std::vector<EngineField> engine_settings;  // of the recipe, by engine and name
   LogMetrics metrics;                        // of the recipe
   Place metrics_place;                       // where it gives them

@@ -15,20 +15,20 @@ namespace muster {
 // Adds the functions that recipes call to an interpreter, by subject.
 
 // The exact text of an argument; empty if it is neither string nor number.
-std::string ArgumentText(lua_State* lua, int index);  // bind_language.cc
+std::string ArgumentText(lua_State* lua, int index);  // lua/bind/bind.cc
 
-void BindLanguage(lua_State* lua, Host& host);    // bind_language.cc: errors, keys, texts, modules
+void BindLanguage(lua_State* lua, Host& host);    // lua/bind/bind.cc: errors, keys, texts, modules
 void BindContext(lua_State* lua, Host& host);     // bind_context.cc
-void BindArithmetic(lua_State* lua, Host& host);  // bind_arithmetic.cc: exact_div, size, mesh, stages, durations
-void BindDevices(lua_State* lua, Host& host);     // bind_devices.cc: devices and cores
-void BindFiles(lua_State* lua, Host& host);       // bind_files.cc: files beside the recipe
+void BindArithmetic(lua_State* lua, Host& host);  // lua/bind/bind.cc: exact_div, size, mesh, stages, durations
+void BindDevices(lua_State* lua, Host& host);     // lua/bind/bind_roles.cc: devices and cores
+void BindFiles(lua_State* lua, Host& host);       // lua/bind/bind_plan.cc: files beside the recipe
 void BindRoles(lua_State* lua, Host& host);       // bind_roles.cc: placement and roles
-void BindProcesses(lua_State* lua, Host& host);   // bind_processes.cc
+void BindProcesses(lua_State* lua, Host& host);   // lua/bind/bind_roles.cc
 void BindPlan(lua_State* lua, Host& host);        // bind_plan.cc: ports, activation, derived values
-void BindPoints(lua_State* lua, Host& host);      // bind_points.cc: for judging points
+void BindPoints(lua_State* lua, Host& host);      // lua/bind/bind_plan.cc: for judging points
 
-// Called after the recipe has described its job: adds the files of muster.file to the plan (bind_files.cc), and derives
-// and checks the paths that processes will write (job_paths.cc).
+// Called after the recipe has described its job: adds the files of muster.file to the plan (lua/bind/bind_plan.cc), and
+// derives and checks the paths that processes will write (lua/bind/bind_plan.cc).
 void AddShippedFiles(Host& host);
 void ReportWrittenPaths(Host& host);
 

@@ -308,8 +308,8 @@ void AddShippedFiles(Host& host) {
 }
 
 // The paths that processes will write because of their contexts, derived during the evaluation, and a warning if two
-// processes of a host share one. The rules are in settings (written_paths.h); this file converts the plan's processes
-// to their arguments.
+// processes of a host share one. The rules are in settings (settings/check/job_check.h); this file converts the plan's
+// processes to their arguments.
 
 namespace {
 
@@ -353,8 +353,7 @@ void ReportWrittenPaths(Host& host) {
   for (const WrittenPaths& paths : written) host.plan.derived.emplace(paths.attribute->name, Shown(paths));
 }
 
-// Host functions for the other parts of a plan: ports, activation, checkpoints, notifications and derived values. Files
-// are in bind_files.cc.
+// Host functions for the other parts of a plan: ports, activation, checkpoints, notifications and derived values.
 
 namespace {
 

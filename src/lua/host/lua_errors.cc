@@ -530,7 +530,7 @@ void TranslateSyntaxError(Diagnostic& diagnostic, std::string_view text) {
   StoppedParser(message, text, diagnostic.place.line).Translate(diagnostic);
 }
 
-// Hints for errors of Lua while a recipe runs: HintOfRuntimeError of lua_mistakes.h.
+// Hints for errors of Lua while a recipe runs: HintOfRuntimeError.
 
 namespace {
 

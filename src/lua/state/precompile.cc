@@ -1,9 +1,9 @@
 // precompile ROOT OUTPUT FILE…: compiles Lua files below ROOT to bytecode of the same names below OUTPUT. Run when
-// muster is built, on muster's own files only (see embedded.h): parsing their text would take a large part of the time
-// of a small recipe.
+// muster is built, on muster's own files only (see lua/state/own_files.h): parsing their text would take a large part
+// of the time of a small recipe.
 //
 // Bytecode fits only the interpreter that made it. Another interpreter refuses it; the text, which is also part of the
-// program, is loaded instead (own_chunk.cc).
+// program, is loaded instead (lua/state/own_files.cc).
 #include "lua/state/prepare_files.h"
 
 namespace {

@@ -34,7 +34,7 @@ Diagnostics CheckTableHosts(const Plan& plan, const std::vector<KnownHost>& know
 // processes of a contract meet, and the tasks of TF_CONFIG. Pure.
 
 // `known`: by host, its name and its address as far as they are known; empty texts are not compared. `inherited`:
-// variables as "NAME=value" that processes inherit, if they are known. Kind "rank_table" (see table_hosts.h), and kind
+// variables as "NAME=value" that processes inherit, if they are known. Kind "rank_table" and kind
 // "hosts" for variables: an error if a variable names a host of the run, or the process's own host by a loopback
 // address, and the process that must be there is on another one; a warning if it names a machine that is none of the
 // run's. Only the first variable of a name is reported. `place` is that of the framework.

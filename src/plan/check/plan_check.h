@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxPlanBytes = 64U << 20;
 
 // Errors of kind "plan_invalid", at most 20 of them:
 // - at most kMaxProcesses processes and kMaxPlanBytes of text; every text is UTF-8 without NUL;
-// - the plan's name, if any, is a valid run name (base/values/run_name.h); names and labels of hosts are
+// - the plan's name, if any, is a valid run name (base/values/quoting.h); names and labels of hosts are
 //   valid host names;
 // - role, port and secret names are unique, 1 to 128 of [A-Za-z0-9_.-] and neither "." nor ".."; paths
 //   of files begin with files/, without empty, "." or ".." parts; host labels are unique and not empty;

@@ -13,7 +13,7 @@
 namespace muster {
 
 // The differences between two plans, folded over processes: a change that several processes share is reported once.
-// Pure. The causes of changes are in caused_changes.h.
+// Pure. The causes of changes are added by the caller.
 //
 // Time grows with the number of values of both plans, not with its square.
 
@@ -59,7 +59,7 @@ std::string_view PlanChangeName(PlanChange::Kind kind);
 // the same and derive the same values. Plans must be folded. Processes are paired by role and index.
 std::vector<PlanChange> DiffPlans(const Plan& a, const Plan& b);
 
-// The same for plans read from their texts (plan_text_read.h): `rest_…` are the lines that the plans do not hold.
+// The same for plans read from their texts (plan/text/plan_text.h): `rest_…` are the lines that the plans do not hold.
 std::vector<PlanChange> DiffPlans(const Plan& a, std::string_view rest_a, const Plan& b, std::string_view rest_b);
 
 // The same for two processes of one plan: kinds kPlace to kVariable, without `processes`.

@@ -109,7 +109,7 @@ bool ReadElement(const Value& value, std::string& out) {
 
 }  // namespace
 
-// Writes plans as JSON. Reading is in plan_json_read.cc. Plans may be unchecked at this point.
+// Writes plans as JSON. Plans may be unchecked at this point.
 
 namespace {
 

@@ -19,8 +19,8 @@ namespace muster {
 
 struct Plan;
 
-// Only what would be executed: no doc, params, derived values or sources. The plan must be folded (fold.h). Values that
-// contain blanks, quotes, backslashes, control or non-ASCII characters are quoted (base/values/shell_quote.h);
+// Only what would be executed: no doc, params, derived values or sources. The plan must be folded (plan/plan/roles.h).
+// Values that contain blanks, quotes, backslashes, control or non-ASCII characters are quoted (base/values/quoting.h);
 // placeholders appear as spelled.
 std::string PlanText(const Plan& plan);
 

@@ -18,7 +18,7 @@
 namespace muster {
 
 // The progress of another muster process's run, from its journal: the rows of `muster watch`, like those of `muster
-// run` (run/console/progress.h), with the newest metrics of each role.
+// run` (run/console/console.h), with the newest metrics of each role.
 class WatchedProgress {
  public:
   // `plan` must outlive it.

@@ -24,7 +24,7 @@ namespace muster {
 Result<UniqueFd> OpenRegular(int at, const std::string& path, struct stat& status, int flags = 0);
 
 // Creates files and folders that only their owner can read, below the descriptor of a folder. Modes are 0600 and 0700
-// whatever the umask (0640 and 02750 in a folder for a group, base/system/group_access.h). Symbolic links are never
+// whatever the umask (0640 and 02750 in a folder for a group, base/system/file_access.h). Symbolic links are never
 // followed, and existing files never overwritten.
 //
 // Depends on descriptors and names, not on runs.

@@ -47,7 +47,7 @@ std::vector<std::string> LastLinesBefore(int at, const std::string& path, std::u
 // is none; a traceback must end among the last kLastLines.
 std::string FailureHint(const std::vector<std::string>& lines);
 
-// Reads when parts of a log were written, from its index of times (wire/files/time_index.h). The index may be missing,
+// Reads when parts of a log were written, from its index of times (wire/files/log_bytes.h). The index may be missing,
 // cut or wrong; then only the times are. Holds no descriptor and at most one block of entries.
 
 class LogTimeReader {
@@ -55,8 +55,8 @@ class LogTimeReader {
   // For the log `name` of the folder (a descriptor, which must outlive the object). Empty if no times of it are known.
   static std::optional<LogTimeReader> Open(int logs_folder, const std::string& log_name);
 
-  // An upper bound, close to the actual time, of when the byte at `offset` was written (agent/logs/log_times.h). Bytes
-  // written after the last entry have the time of the last entry.
+  // An upper bound, close to the actual time, of when the byte at `offset` was written (agent/parts/process_logs.h).
+  // Bytes written after the last entry have the time of the last entry.
   std::uint64_t TimeOf(std::uint64_t offset);
   // Bytes before this offset were written before `wall_ns`.
   std::uint64_t OffsetAt(std::uint64_t wall_ns);

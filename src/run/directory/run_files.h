@@ -68,7 +68,7 @@ struct RunFiles {
   bool again = false;  // the files exist from the submission of the run: plan.json and plan.txt are replaced
 };
 
-// Writes the part of a run directory that can be used as a recipe (cli/lookup/stored_recipe.h): recipe/ and
+// Writes the part of a run directory that can be used as a recipe (cli/lookup/known_recipe.h): recipe/ and
 // inputs.json.
 Result<void> WriteRecipe(int folder, const Value& inputs, const Value& evaluation,
                          const std::map<std::string, std::string>& inherited,

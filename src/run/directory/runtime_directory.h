@@ -72,7 +72,7 @@ inline constexpr std::string_view kOpenWay =
 std::optional<OpenWay> OpenWayTo(const std::string& directory);
 
 // A folder of the user for the files that processes execute, where others can put another folder in the place of the
-// run directory (open_way.h).
+// run directory.
 //
 // In the user's runtime directory, or in /tmp if that cannot be trusted. A head removes it at its end.
 

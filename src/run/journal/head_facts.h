@@ -18,7 +18,7 @@
 namespace muster {
 
 // Findings about hosts, as values: faults of hosts, differences between them, and hosts that cannot reach others.
-// host_differences.h and path_matrix.h determine them.
+// host_differences.h and run/hosts/host_differences.h determine them.
 
 // Hosts by index, ascending.
 using HostSet = std::vector<std::uint32_t>;

@@ -86,7 +86,7 @@ std::string ReadJournal(const std::string& path, const std::function<bool(Journa
 class JournalWriter {
  public:
   // Creates journal.jsonl in the folder, exclusively. Reserves `room` bytes of the disk beyond its end
-  // (run/directory/reserved_space.h); kind "journal" if the disk has too little space.
+  // (run/lines/journal_file.h); kind "journal" if the disk has too little space.
   static Result<JournalWriter> Create(int folder, std::uint64_t room = 0);
 
   // Adds the next record, which Write() writes.
@@ -164,8 +164,8 @@ struct RecordedRun {
 // most of the work for a plan of many processes.
 Result<RecordedRun> ReadRun(const std::string& run_dir, std::shared_ptr<const Plan> plan = nullptr);
 
-// Reads from the journal on which machine (run/supervise/host_slots.h) each attempt of a run's processes was, and the
-// names of the machines.
+// Reads from the journal on which machine (run/supervise/host_replacement.h) each attempt of a run's processes was, and
+// the names of the machines.
 class AttemptHosts {
  public:
   // The arguments are only read by the constructor.

@@ -92,7 +92,7 @@ class JournalLines {
 class JournalFile {
  public:
   // An open file whose length is `bytes`. Reserves `room` bytes of the disk beyond its end
-  // (run/directory/reserved_space.h).
+  //.
   JournalFile(UniqueFd file, std::uint64_t bytes, std::uint64_t room);
   JournalFile(JournalFile&&) = default;
   JournalFile& operator=(JournalFile&&) = default;

@@ -27,7 +27,7 @@
 
 namespace muster {
 
-// How lines of journals treat the forms of fields (wire/archive/field_forms.h). They ignore bounds, which hold for the
+// How lines of journals treat the forms of fields (wire/archive/archive.h). They ignore bounds, which hold for the
 // archive only, since texts get longer when bytes are written as \xNN.
 
 struct UnlessTrue {};  // omitted if it is true
@@ -156,7 +156,7 @@ class LineWriter {
   std::uint64_t largest_;
 };
 
-// Parses JSON text that line_writer.h wrote, in one pass and with the same field descriptions. The bytes are untrusted:
+// Parses JSON text that LineWriter wrote, in one pass and with the same field descriptions. The bytes are untrusted:
 // the caller must check ok() or AtEnd() at the end.
 class LineReader {
  public:

@@ -140,7 +140,7 @@ class LogFollower {
 };
 
 // Merges logs into one stream, ordered by when their lines were complete, as far as known
-// (run/directory/log_time_reader.h).
+// (run/directory/process_output.h).
 //
 // Depends on files and times. Holds at most a few blocks of each log in memory, and one descriptor at a time.
 

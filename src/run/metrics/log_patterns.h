@@ -1,5 +1,5 @@
 // Metrics in logs: the patterns that are applied to their lines, and the reports that they find in the log of a run,
-// line by line and in files as they grow. Besides cli/lookup/line_search.h the only user of RE2
+// line by line and in files as they grow. Besides cli/lookup/run_list.h the only user of RE2
 // (https://github.com/google/re2/wiki/Syntax): linear time for every pattern. The log is a program's and not trusted.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace muster {
 
-// Patterns that are applied to lines of logs: which metrics are read from a line. Besides cli/lookup/line_search.h the
+// Patterns that are applied to lines of logs: which metrics are read from a line. Besides cli/lookup/run_list.h the
 // only user of RE2 (https://github.com/google/re2/wiki/Syntax): linear time for every pattern.
 
 // Converts a value that a program wrote: a whole number, a number, null if it is not finite ("nan", "-inf"), else the

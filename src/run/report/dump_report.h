@@ -54,7 +54,7 @@ std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumpe
 
 // Reads the dumps of a run from its journal and logs, for the report and for muster dump.
 //
-// Reads the run directory; dump_fold.h groups the processes. Texts in it come from foreign programs: make them safe
+// Reads the run directory; FoldDump groups the processes. Texts in it come from foreign programs: make them safe
 // before showing them.
 
 struct DumpReport {

@@ -120,7 +120,7 @@ struct FailureAnalysis {
 inline constexpr double kTimelineBefore = 5;
 inline constexpr double kTimelineAfter = 10;
 
-// `run_dir` is a descriptor of the run directory; `files` is what was found in it (evidence_files.h).
+// `run_dir` is a descriptor of the run directory; `files` is what was found in it.
 FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, const FirstFailure& origin,
                                const HostClocks& clocks, int run_dir, std::span<const EvidenceFile> files = {});
 
@@ -136,8 +136,8 @@ inline constexpr std::string_view kErrorFileEvidence = "its error file is ";
 std::optional<ProvenOrigin> FindProvenOrigin(const Plan& plan, const CheckedJournal& journal,
                                              const FirstFailure& origin, const HostClocks& clocks, int run_dir);
 
-// The clocks of a run's hosts, by machine (run/supervise/host_slots.h): always known for a run on the head's own host
-// alone.
+// The clocks of a run's hosts, by machine (run/supervise/host_replacement.h): always known for a run on the head's own
+// host alone.
 HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal);
 
 // Lines about the failure, each ending with a newline, safe for a terminal: those before the origin's last lines, and

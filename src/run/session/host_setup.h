@@ -89,7 +89,7 @@ class DeviceQueue {
 // answers advance.
 //
 // connecting → shipping (with --ship-code) → activating → ports → devices → ready. A spare stands by after its
-// activation, and continues with ports and devices when it replaces a host of the plan. Preflight (host_preflight.h)
+// activation, and continues with ports and devices when it replaces a host of the plan. Preflight
 // checks the host in parallel.
 
 class AgentLinks;

@@ -85,7 +85,7 @@ class RunEvents {
   ~RunEvents() = default;
 };
 
-// In all parts of a session, hosts are machines (run/supervise/host_slots.h); `place` is a host of the plan.
+// In all parts of a session, hosts are machines (run/supervise/host_replacement.h); `place` is a host of the plan.
 struct LiveRun {
   LiveRun(boost::asio::io_context& loop, const RunRequest& asked, const Supervisor& decides, const Binding& bound,
           bool on_other_hosts, RunEvents& reported)

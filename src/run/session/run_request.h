@@ -31,11 +31,11 @@
 
 namespace muster {
 
-struct EngineJob;  // engine/ending_cause.h
+struct EngineJob;  // engine/engine_calls.h
 
 // The checks of several hosts before the first process (docs/hosts.md).
 struct Preflight {
-  Inspect question;              // the same for all hosts (run/hosts/host_question.h)
+  Inspect question;              // the same for all hosts (run/hosts/host_differences.h)
   std::vector<HostNeeds> needs;  // one per host of the plan, and per spare
   std::string muster;            // version of this program
 };
@@ -49,7 +49,7 @@ struct RunRequest {
   // shows: it is stored in plan.json and inputs.json.
   std::map<std::string, std::string> sources;
   Value inputs = Value(Value::List{});
-  // How the sources were evaluated, for inputs.json (cli/lookup/stored_recipe.h); null if the plan came from a file.
+  // How the sources were evaluated, for inputs.json (cli/lookup/known_recipe.h); null if the plan came from a file.
   Value evaluation = {};
   // Id of the run whose plan or recipe is used; empty: none.
   std::string parent = {};
@@ -61,7 +61,7 @@ struct RunRequest {
   std::map<std::string, std::string> sweep = {};
   // Words, or NAME=VALUE (run/directory/run_tags.h).
   std::vector<std::string> tags = {};
-  std::string note = {};  // run/directory/run_note.h
+  std::string note = {};  // run/directory/run_tags.h
 
   // The hosts named by the user, one per Plan::hosts; empty for a run on this machine alone, whose name the agent
   // reports and whose address is 127.0.0.1.

@@ -52,7 +52,7 @@ class CodeShipment {
 };
 
 // Writes files that other hosts send into the run directory, part by part. The head has already checked which files a
-// host may send (transport/validation/agent_message_validator.h).
+// host may send (transport/checked_channel.h).
 
 // Writes the part to its place below the folder; with FileBytes::last the file ends after it. A part that begins beyond
 // the end of the file is the end of the log of an exited process: it is appended after a line that states how many

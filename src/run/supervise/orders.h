@@ -92,7 +92,7 @@ class TimerQueue {
 };
 
 // The armed timers, some of which can be paused: while a process has the user's terminal, the deadlines of the job keep
-// their remaining time (Pauses, run/supervise/action.h). Pure: uses no clock.
+// their remaining time (Pauses). Pure: uses no clock.
 class PausableTimers {
  public:
   // Returns whether the timer runs now. If not, it is held until Resume().

@@ -23,7 +23,7 @@ class RunProcessTable {
   // Must be called for every event. `now` is the head's clock.
   void Saw(const Event& event, MonotonicNs now);
 
-  // The next attempt of the process will be on that machine (run/supervise/host_slots.h).
+  // The next attempt of the process will be on that machine (run/supervise/host_replacement.h).
   void Ordered(ProcessId process, std::uint32_t machine) { entries_[process].machine = machine; }
 
   // The signal that ended that attempt; 0: it has not ended, or by itself, or is not the latest.

@@ -91,11 +91,11 @@ std::string PathOf(const HttpRequest& request);
 std::string QueryOf(const HttpRequest& request, std::string_view name);
 
 // An HTTP server for the pages of one user: it listens on 127.0.0.1 only, answers one request per connection, and
-// passes on only requests that the guard admits (request_guard.h).
+// passes on only requests that the guard admits.
 //
 // Runs on one loop and never blocks it. Requests are not trusted: their size, the time that they take, and the number
 // of connections are limited, and a connection without a valid request takes no place of the user's own programs
-// (base/system/connection_places.h).
+// (base/system/sockets.h).
 
 struct HttpAnswer;
 struct HttpRequest;

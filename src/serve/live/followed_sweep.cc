@@ -47,7 +47,7 @@ struct FollowedSweep::Attempt {
 
 struct FollowedSweep::Trial {
   Attempt latest;
-  std::optional<Attempt> kept;  // of the earlier ones (sweep/record/trial_result.h)
+  std::optional<Attempt> kept;  // of the earlier ones (sweep/record/sweep_progress.h)
   std::string id;
   Point point;
   std::uint64_t version = 1;  // of the patch that had its last change

@@ -609,8 +609,8 @@ bool Call::ReplacesSameValue(const Attribute& attribute, const Value& value) {
   return true;
 }
 
-// One context: applies calls as a whole or not at all, and keeps the source of each value. Arguments are validated in
-// call.cc, read back in read_back.cc, and compared over the whole job in together.cc.
+// One context: applies calls as a whole or not at all, and keeps the source of each value. Arguments are read back
+// in settings/check/effective_value.cc, and compared over the whole job in settings/check/job_check.cc.
 
 namespace {
 

@@ -16,7 +16,7 @@
 namespace muster {
 namespace {
 
-// Applies the schema's rules between settings to a job. Rules about single processes are in together.cc.
+// Applies the schema's rules between settings to a job.
 
 // "set_context.jit_config" of "set_context.jit_config.jit_level": the key of the setting in a context.
 std::string_view KeyIn(std::string_view path) {
@@ -175,7 +175,7 @@ Diagnostics CheckRules(const Context& job, const JobFacts& facts) {
 
 // Validates settings against the processes of the whole job. Each rule is a field of an attribute's record
 // (divides, below, modes) or one function here; rules that only need effective values are in
-// check_rules.h.
+// settings/check/job_check.h.
 
 namespace {
 

@@ -132,7 +132,7 @@ Trouble Read(const Value& value, std::map<std::string, RuleSource>& out) {
 namespace muster {
 
 // The fields of an attribute, described once for records and archives. What values a field may have is checked where
-// records are read (attribute_record.cc).
+// records are read.
 
 template <class T>
 struct AttributeField {

@@ -111,7 +111,7 @@ std::string NamespaceErrorText(const NamespaceError& error);
 class PidNamespace {
  public:
   // Returns in a new process: the init of a new namespace, with a /proc of its own. The calling process stays outside
-  // as its guard and does not return: it forwards SIGTERM (spawn/guard/child_guard.h), kills the init if it is killed
+  // as its guard and does not return: it forwards SIGTERM, kills the init if it is killed
   // itself, and exits as the init does. The namespace is created with privilege if available, else in a new user
   // namespace that maps this user and group alone. Must be called in a single-threaded process that has SIGCHLD and
   // SIGTERM blocked. An error is returned in the caller or in a child that has replaced it; start nothing then.

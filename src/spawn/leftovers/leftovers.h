@@ -23,7 +23,7 @@ namespace muster {
 // children in the meantime and SIGCHLD is not ignored.
 
 // Makes orphaned descendants children of this process (prctl PR_SET_CHILD_SUBREAPER), and SIGCHLD default
-// if it was ignored; and shares the list of final commands (final_commands.h) with what it forks. False if the kernel
+// if it was ignored; and shares the list of final commands with what it forks. False if the kernel
 // refuses.
 bool BecomeSubreaper();
 

@@ -19,7 +19,7 @@ namespace muster {
 // Where a start can fail, in the order of execution (docs/glossary.md, "spawn stage").
 enum class SpawnStage : std::uint8_t {
   kDescriptors,  // a descriptor could not be opened or passed
-  kLog,          // the log file could not be created (agent/processes/log_files.h)
+  kLog,          // the log file could not be created (agent/host/host_folder.h)
   kClone,        // the process could not be created
   kSession,
   kGroup,

@@ -27,7 +27,7 @@ namespace muster {
 // Where an attempt of a trial runs: hosts of the sweep, or an allocation of an engine that it gets for itself. The
 // second is an interface: what asks the engine knows its page, which the head does not.
 
-struct EngineJob;  // engine/ending_cause.h
+struct EngineJob;  // engine/engine_calls.h
 
 struct TrialPlace {
   std::vector<SiteHost> hosts;           // those of the plan, in order; none: this machine

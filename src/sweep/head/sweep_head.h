@@ -29,7 +29,7 @@ namespace muster {
 // One loop, one thread; no polling, and no blocking wait for a recipe's evaluation. Independent of Lua and
 // fork.
 
-class TrialAllocator;  // sweep/head/trial_place.h
+class TrialAllocator;  // sweep/head/live_trial.h
 
 struct SweepRequest {
   SweepDescription description;

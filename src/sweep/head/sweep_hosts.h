@@ -30,7 +30,7 @@ namespace muster {
 //
 // Reports the hosts to the scheduler; independent of trials.
 
-// The pool that trials are packed onto, or the one for an allocator (sweep/head/trial_place.h). Each host has one core
+// The pool that trials are packed onto, or the one for an allocator (sweep/head/live_trial.h). Each host has one core
 // until its number is known.
 HostPool PoolOf(const SweepRequest& request);
 // The names of these hosts; of this machine an empty one.

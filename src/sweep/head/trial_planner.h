@@ -139,7 +139,7 @@ bool IsNotOfThePoint(const Diagnostics& problems);
 
 class TrialPlanner {
  public:
-  // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_fork_server.h).
+  // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_process.h).
   // `resumption`: returns what the trial's next attempt resumes, if its checkpoints are in that place.
   using Resumption = std::function<std::optional<TrialResumption>(TrialNumber trial, const CheckpointPlace& place)>;
   TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation, const SweepDescription& sweep,

@@ -82,7 +82,7 @@ bool WriteHeld(Database& database, int folder, JournalPosition position, const s
 bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account);
 
 // The index of a sweep: index.sqlite, a cache of its journal that can be deleted at any time. It holds the entries
-// as rows (sweep/index/sweep_rows.h) and, from time to time, the progress, so that the whole journal need not be
+// as rows and, from time to time, the progress, so that the whole journal need not be
 // read.
 //
 // It records which part of the journal it covers, and bytes that identify the journal. An index that does not match,

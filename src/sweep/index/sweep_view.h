@@ -71,7 +71,7 @@ class SweepView {
   const std::string& stopped() const { return loaded_.stopped; }  // LoadedSweep
   const std::string& damage() const { return loaded_.damage; }
 
-  // The attempts that trials keep (sweep/record/trial_result.h), until `take` returns false; each row is read when it
+  // The attempts that trials keep (sweep/record/sweep_progress.h), until `take` returns false; each row is read when it
   // is passed. kNumber: of all trials that have begun. kLoss: of those that have succeeded with a loss, the best first.
   enum class Order : std::uint8_t { kNumber, kLoss };
   [[nodiscard]] Result<void> ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const;
@@ -135,7 +135,8 @@ std::optional<std::pair<std::string, std::string>> SweepAndTrial(std::string_vie
 
 struct ChosenTrial {
   TrialNumber trial = 0;
-  // Omitted: the one that the trial keeps (sweep/record/trial_result.h), and its latest one as long as it is not over.
+  // Omitted: the one that the trial keeps (sweep/record/sweep_progress.h), and its latest one as long as it is not
+  // over.
   std::optional<std::uint32_t> attempt;
 };
 

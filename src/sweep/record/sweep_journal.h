@@ -17,7 +17,7 @@
 namespace muster {
 
 // The fields of every entry of a sweep's journal, each described once: for the journal (docs/sweeps.md), and, for the
-// entries that SweepProgress stores, for the archive (sweep_progress_archive.h).
+// entries that SweepProgress stores, for the archive (sweep/index/sweep_index.h).
 
 template <class V>
 void Fields(V& v, SweepBegan& e) {

@@ -118,7 +118,7 @@ struct OpenTrial {
   std::uint32_t first = 0;
   ResumedFrom resumed;      // of the last attempt
   std::uint64_t rungs = 0;  // that these attempts have reached
-  // If it was finished before: the class of the attempt that it keeps (sweep/record/trial_result.h).
+  // If it was finished before: the class of the attempt that it keeps.
   std::optional<TrialClass> kept;
 
   bool operator==(const OpenTrial&) const = default;
@@ -146,7 +146,7 @@ class OpenTrials {
   std::uint64_t sampled() const { return sampled_; }    // number of trials of the sampler; 0 before the first head
   TrialNumber judged_to() const { return judged_to_; }  // all trials below it have been judged
   const TrialSet& impossible() const { return impossible_; }
-  // Whether a trial with this point number (space/point.h) has begun; keeps the same point from being run twice.
+  // Whether a trial with this point number (space/space.h) has begun; keeps the same point from being run twice.
   bool Knows(std::uint64_t point) const { return points_.contains(point); }
   std::uint64_t begun() const { return begun_; }        // number of trials
   std::uint64_t attempts() const { return attempts_; }  // number of attempts that have begun
@@ -156,7 +156,7 @@ class OpenTrials {
 
  private:
   template <class V>
-  friend void Fields(V& archive, SweepProgress& account);  // sweep/record/sweep_progress_archive.h
+  friend void Fields(V& archive, SweepProgress& account);  // sweep/index/sweep_index.h
   // Whether the sampler has it; true for all numbers as long as its size is unknown.
   bool IsTrial(TrialNumber trial) const { return sampled_ == 0 || trial < sampled_; }
 
@@ -202,7 +202,7 @@ class FinishedTrials {
 
  private:
   template <class V>
-  friend void Fields(V& archive, SweepProgress& account);  // sweep/record/sweep_progress_archive.h
+  friend void Fields(V& archive, SweepProgress& account);  // sweep/index/sweep_index.h
 
   TrialSet numbers_;
   TrialEnds ends_;
@@ -213,7 +213,7 @@ class FinishedTrials {
 
 // The progress of a sweep, computed from the entries of its journal: what a head needs to continue exactly, and what
 // views show. Depends only on the entries and their order. Its parts own the state of trials: open ones
-// (open_trials.h) and finished ones (finished_trials.h).
+// and finished ones.
 
 // Reports of all attempts, in the order of the journal.
 struct RungReport {
@@ -270,7 +270,7 @@ class SweepProgress {
 
  private:
   template <class V>
-  friend void Fields(V& archive, SweepProgress& account);  // sweep/record/sweep_progress_archive.h
+  friend void Fields(V& archive, SweepProgress& account);  // sweep/index/sweep_index.h
 
   std::string sweep_id_, name_, recipe_;
   OpenTrials open_;

@@ -12,8 +12,6 @@
 
 namespace muster {
 
-// See impossible_reasons.h.
-
 void ImpossibleReasons::Keep(const PointsJudged& judged) {
   constexpr std::size_t kMost = 3;
   for (const PointsJudged::Reason& reason : judged.impossible) {

@@ -18,7 +18,7 @@
 namespace muster {
 
 // The state of one attempt according to its reports: progress, loss, and whether to stop it early. The rules that
-// compare trials (sweep/record/early_stop.h) are shared by all attempts of a sweep.
+// compare trials (sweep/record/sweep_events.h) are shared by all attempts of a sweep.
 
 // One report: numbers, booleans and short texts by metric; null is a number that is not finite.
 using MetricReport = std::map<std::string, Value>;

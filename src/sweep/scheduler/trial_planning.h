@@ -58,7 +58,7 @@ class TrialQueue {
 // The trials of a sweep before they start: which trials to judge next, which to plan, and which of the planned ones to
 // start.
 //
-// judged ─▶ to be planned ─▶ being planned ─▶ planned ─▶ ready (trial_queue.h) ─▶ started
+// judged ─▶ to be planned ─▶ being planned ─▶ planned ─▶ ready ─▶ started
 class TrialPlanning {
  public:
   static constexpr std::uint64_t kJudgedAtOnce = 512;

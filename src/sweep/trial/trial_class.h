@@ -42,7 +42,7 @@ class ClassPatterns {
 struct FailureFacts {
   Cause cause = Cause::kFailed;
   std::string why;  // the run's own reason
-  // The process that failed first, its machine (run/supervise/host_slots.h), and its failure.
+  // The process that failed first, its machine (run/supervise/host_replacement.h), and its failure.
   struct Origin {
     std::uint32_t machine = 0;
     std::optional<ProcessExited> exit = {};

@@ -23,7 +23,7 @@ namespace muster {
 // The curves of running trials: the objective as their processes report it, or as patterns find it in their logs, read
 // as the files grow. Keeps a bounded number of points for each trial.
 //
-// The files are written by programs and not trusted (run/directory/metric_history.h, run/metrics/log_history.h).
+// The files are written by programs and not trusted (run/directory/metric_history.h, run/metrics/log_patterns.h).
 
 struct TrialCurve {
   static constexpr std::size_t kMostPoints = 512;

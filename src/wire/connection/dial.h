@@ -60,7 +60,7 @@ tl::expected<DialFile, std::string> ParseDialFile(std::string_view text);
 // protect the connection afterwards (docs/security.md).
 
 struct DialGreeting {
-  std::string session;  // 32 hex digits (wire/dial/dial_file.h)
+  std::string session;  // 32 hex digits
   std::string nonce;    // 64 hex digits
   std::string node;     // a host name or address (base/system/host_name.h)
 

@@ -65,7 +65,7 @@ std::string TimeIndexPath(std::string_view log_path);
 // Reads a log by stable offsets: they count from the first byte ever written, even if a limit has dropped the beginning
 // of the file.
 //
-// Uses the log and the head of its time index (wire/files/time_index.h); does not interpret the log's content. The
+// Uses the log and the head of its time index; does not interpret the log's content. The
 // writer may drop bytes at any moment: each read is verified against the index and repeated if the file has changed.
 
 // Reads at most `size` bytes of an open file from `offset` on. Skips a hole and sets `offset` to its end, so that the

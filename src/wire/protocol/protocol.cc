@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// Archive fields of the messages in connection_messages.h and of the types that they contain.
+// Archive fields of the messages in wire/protocol/protocol.h and of the types that they contain.
 
 template <class A>
 void Fields(A& archive, Hello& m) {
@@ -52,8 +52,6 @@ void Fields(A& archive, AgentFailed& m) {
   archive(Phrase{m.why, protocol_bounds::kPhrase});
 }
 
-// Archive fields of the messages in sub_agent_messages.h and of the types that they contain.
-
 template <class A>
 void Fields(A& archive, OpenAgent& m) {
   archive(m.number);
@@ -78,8 +76,6 @@ template <class A>
 void Fields(A& archive, AgentExited& m) {
   archive(m.number, Phrase{m.why, protocol_bounds::kPhrase}, m.killed);
 }
-
-// Archive fields of the messages in inspection_messages.h and of the types that they contain.
 
 template <class A>
 void Fields(A& archive, FolderQuery& m) {
@@ -182,8 +178,6 @@ void Fields(A& archive, PathsProbed& m) {
   archive(AtMost(m.errors, kMostPathTargets, protocol_bounds::kPhrase));
 }
 
-// Archive fields of the messages in device_messages.h and of the types that they contain.
-
 template <class A>
 void Fields(A& archive, CoreRequest& m) {
   InRange(archive, m.kind, CoreRequest::Kind::kList);
@@ -206,8 +200,6 @@ void Fields(A& archive, ResourcesAllocated& m) {
           AtMost(m.notes, protocol_bounds::kNotes, protocol_bounds::kPhrase),
           Phrase{m.error, protocol_bounds::kPhrase});
 }
-
-// Archive fields of the messages in code_messages.h and of the types that they contain.
 
 template <class A>
 void Fields(A& archive, OfferCode& m) {
@@ -234,8 +226,6 @@ void Fields(A& archive, CodeReady& m) {
   archive(AtMost(m.folder, protocol_bounds::kPath), Phrase{m.error, protocol_bounds::kPhrase});
 }
 
-// Archive fields of the messages in file_messages.h and of the types that they contain.
-
 template <class A>
 void Fields(A& archive, PlaceFile& m) {
   archive(AtMost(m.path, protocol_bounds::kPath), m.offset, AtMost(m.content, protocol_bounds::kText));
@@ -255,8 +245,6 @@ template <class A>
 void Fields(A& archive, FilesStored& m) {
   archive(m.all);
 }
-
-// Archive fields of the messages in terminal_messages.h and of the types that they contain.
 
 template <class A>
 void Fields(A& archive, PtySize& m) {
@@ -278,8 +266,6 @@ void Fields(A& archive, PtyResized& m) {
   archive(m.process, m.attempt, m.size);
 }
 
-// Archive fields of the messages in port_messages.h and of the types that they contain.
-
 template <class A>
 void Fields(A& archive, PortRequest& m) {
   archive(AtMost(m.name, protocol_bounds::kName), m.number);
@@ -294,8 +280,6 @@ template <class A>
 void Fields(A& archive, PortsHeld& m) {
   archive(AtMost(m.ports, protocol_bounds::kPorts), Phrase{m.error, protocol_bounds::kPhrase});
 }
-
-// Archive fields of the messages in start_messages.h and of the types that they contain.
 
 template <class A>
 void Fields(A& archive, HostVariables& m) {
@@ -348,16 +332,12 @@ void Fields(A& archive, RequestOutput& m) {
   archive(m.unused);
 }
 
-// Archive fields of the messages in activation_messages.h and of the types that they contain.
-
 template <class A>
 void Fields(A& archive, Activate& m) {
   archive(AtMost(m.steps, protocol_bounds::kList),
           AtMost(m.environment, protocol_bounds::kList, protocol_bounds::kText), AtMost(m.cwd, protocol_bounds::kText),
           AtMost(m.log_path, protocol_bounds::kText), m.within_ms, m.of_host);
 }
-
-// Archive fields of the messages in usage_messages.h and of the types that they contain.
 
 template <class A>
 void Fields(A& archive, ProcessUsage& m) {
@@ -368,8 +348,6 @@ template <class A>
 void Fields(A& archive, UsageSampled& m) {
   archive(AtMost(m.processes, protocol_bounds::kHostProcesses));
 }
-
-// Archive fields of the messages in dump_messages.h and of the types that they contain.
 
 template <class A>
 void Fields(A& archive, DumpTarget& m) {
