@@ -1,4 +1,4 @@
-// What the topics of muster docs refer to: the schema of the context API, contracts, fields, functions, engines,
+// What the topics of the reference are about: the schema of the context API, contracts, fields, functions, engines,
 // guides.
 #pragma once
 
