@@ -1,5 +1,6 @@
 // Sockets without an event loop: listening and connecting over TCP, which user or machine is at the other end of a
-// connection, which connections a server keeps before it knows who asks, and descriptors passed over Unix sockets.
+// connection, which connections a server keeps before it has identified the client, and descriptors passed over Unix
+// sockets.
 #pragma once
 
 #include <array>
@@ -65,8 +66,9 @@ Peer PeerOf(int connection);
 // is none. `use_table`: from /proc/net/tcp{,6} even if the kernel answers single questions.
 std::optional<uid_t> UserOfPeer(int connection, bool use_table = false);
 
-// Decides which connections a server keeps before it knows who asks: no other user and no other machine can use up the
-// places of the server's own user, nor those of another machine. Pure: the caller accepts and closes, and has the time.
+// Decides which connections a server keeps before it has identified the client: no other user and no other machine can
+// use up the places of the server's own user, nor those of another machine. Pure: the caller accepts and closes, and
+// has the time.
 //
 // A connection is unproven until its first message has shown that it may ask (a token, a proof). Unproven connections
 // of other users of this machine have an eighth of the places, and each further one takes the place of the oldest of
@@ -78,7 +80,7 @@ class ConnectionPlaces {
   using Id = std::uint64_t;
 
   struct Admission {
-    std::optional<Id> id;      // none: there is no place, and nobody who has to give up one
+    std::optional<Id> id;      // none: no place is free, and no connection has to leave its place
     std::optional<Id> closes;  // whose connection is to be closed now; it has no place any more
   };
 

@@ -118,8 +118,6 @@ std::string PathFaultText(const PathFailure& fault, const std::function<std::str
 
 // Builds the inspection request that hosts get before a run, and from doctor. Pure.
 
-struct Plan;
-
 struct HostQuestion {
   std::vector<std::string> environment;  // the user's, "NAME=value"
   std::string cwd;                       // absolute

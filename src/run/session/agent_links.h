@@ -71,9 +71,6 @@ class AgentLinks {
 // Transfers the files of a run to and from hosts that do not share its run directory: generated files are sent there,
 // logs come back.
 
-class AgentLinks;
-struct LiveRun;
-
 class FilesElsewhere {
  public:
   FilesElsewhere(LiveRun& run, AgentLinks& links) : run_(run), links_(links) {}
@@ -106,9 +103,6 @@ class FilesElsewhere {
 
 // Collects hosts that failed by themselves: those without an agent, which abandon the run once every host has answered,
 // and those that other parts of the session report.
-
-class FilesElsewhere;
-struct LiveRun;
 
 class FailedHosts {
  public:

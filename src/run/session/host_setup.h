@@ -52,9 +52,6 @@ class CodeDelivery {
 // Two jobs could wait for each other for ever, each holding devices that the other needs. All hosts are therefore
 // requested in one order, by their own host names: one of the two jobs gets the first host, and the other none.
 
-class AgentLinks;
-struct LiveRun;
-
 class DeviceQueue {
  public:
   DeviceQueue(LiveRun& run, AgentLinks& links) : run_(run), links_(links) {}
@@ -92,12 +89,7 @@ class DeviceQueue {
 // activation, and continues with ports and devices when it replaces a host of the plan. Preflight
 // checks the host in parallel.
 
-class AgentLinks;
-class CodeDelivery;
-class DeviceQueue;
-class RunBinding;
 struct HostReplaced;
-struct LiveRun;
 
 class HostSetup {
  public:
@@ -163,10 +155,7 @@ class HostSetup {
 // Checks several hosts before the first process: faults, differences, and whether they can connect to each other. Runs
 // in parallel with the other preparations.
 
-class AgentLinks;
 class FailedHosts;
-class HostSetup;
-struct LiveRun;
 
 class HostPreflight {
  public:

@@ -48,7 +48,6 @@ class GitQuestion {
 // end of the run. Each question is asked once; the end of the run waits for the answers, a few seconds at most.
 
 struct EngineQuestion;
-struct LiveRun;
 
 class EngineInquiry {
  public:

@@ -87,10 +87,7 @@ class LentTerminal {
 // Carries out the supervisor's orders about processes: stops, dumps, and starts, which are sent as the start window
 // permits.
 
-class AgentLinks;
-class LentTerminal;
 class RunProcessTable;
-struct LiveRun;
 
 class ProcessOrders {
  public:

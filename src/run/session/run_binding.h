@@ -72,10 +72,6 @@ class RunBinding {
 // Changes the ports of the whole plan after a foreign process took one: the hosts hold new ports, and the files of the
 // run are written again.
 
-class AgentLinks;
-class RunBinding;
-struct LiveRun;
-
 class PortReplacement {
  public:
   PortReplacement(LiveRun& run, AgentLinks& links, RunBinding& bound) : run_(run), links_(links), bound_(bound) {}

@@ -36,8 +36,6 @@ class CheckpointRound {
 // The dump in progress: which machines have not answered yet, and which actions wait for its end. There is at most one
 // at a time; a second request joins it. Pure.
 
-class Orders;
-
 class DumpRound {
  public:
   // Actions that wait for the end of a dump.

@@ -48,8 +48,6 @@ struct HttpRequest {
 
 // The answer to a request: a text, or a stream of events. Its head has the headers that keep a page to itself.
 
-class EventStream;
-
 struct HttpAnswer {
   int status = 200;
   std::string type = "text/plain";
@@ -66,10 +64,8 @@ HttpAnswer JsonAnswer(int status, std::string json);
 // can be hidden in a first one.
 std::string AnswerBytes(const HttpAnswer& answer);
 
-// Decides whether a request is answered: only those of this machine's user, who has the token, and only from pages that
+// Decides whether a request is answered: only those of this machine's user with the token, and only from pages that
 // the server itself has sent. Pure.
-
-struct HttpRequest;
 
 struct HttpRefusal {
   int status = 0;
@@ -96,9 +92,6 @@ std::string QueryOf(const HttpRequest& request, std::string_view name);
 // Runs on one loop and never blocks it. Requests are not trusted: their size, the time that they take, and the number
 // of connections are limited, and a connection without a valid request takes no place of the user's own programs
 // (base/system/sockets.h).
-
-struct HttpAnswer;
-struct HttpRequest;
 
 struct HttpLimits {
   std::size_t connections = 256;

@@ -62,7 +62,6 @@ class Statement {
 // never looks like the end of the rows.
 
 struct sqlite3;
-struct sqlite3_stmt;
 
 namespace muster {
 
