@@ -115,11 +115,8 @@ class HostActivationTest : public ::testing::Test {
 
   // Whether all processes that carry the mark have been killed; a signal takes effect a moment after kill() returns.
   bool AllEnd() const {
-    for (const pid_t left : testing::ProcessesWith(mark_)) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-      if (process && !testing::AwaitReadable(process.get())) return false;
-    }
-    return true;
+    const std::vector<pid_t> left = testing::ProcessesWith(mark_);
+    return std::all_of(left.begin(), left.end(), testing::AwaitEnd);
   }
 
   std::string Log() const {

@@ -246,7 +246,7 @@ TEST(ManyHosts, StopWhenTheHeadIsKilled) {
   ASSERT_TRUE(run.Await("process_started", 4)) << run.Result().err;
   std::vector<UniqueFd> processes;
   for (const pid_t pid : ProcessesWith(run.token())) {
-    processes.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    processes.push_back(PidFd(pid));
   }
   ASSERT_EQ(processes.size(), 4U);
   ASSERT_EQ(::kill(run.Journal("run_began")[0]["pid"].get<pid_t>(), SIGKILL), 0);
@@ -289,7 +289,7 @@ TEST(ManyHosts, ContinueThroughACableCutOfTwoSeconds) {
   HostsRun run(testbed, RecipeFile{"recipes/parameter_server.lua"}, {"--host", "n[1-4]", "hosts=4", "epochs=100"});
   ASSERT_TRUE(run.Await("process_started", 7)) << run.Result().err;
   ASSERT_TRUE(testbed.Cut("n2"));
-  const UniqueFd head(static_cast<int>(::syscall(SYS_pidfd_open, run.Journal("run_began")[0]["pid"].get<pid_t>(), 0)));
+  const UniqueFd head = PidFd(run.Journal("run_began")[0]["pid"].get<pid_t>());
   EXPECT_FALSE(AwaitReadable(head.get(), std::chrono::seconds(2))) << "nobody trains without n2";
   ASSERT_TRUE(testbed.Heal("n2"));
   EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;

@@ -26,8 +26,7 @@ class HostProcesses {
     std::vector<pid_t> found;
     for (const pid_t pid : ProcessesIn(space_)) {
       if (std::find(before_.begin(), before_.end(), pid) != before_.end()) continue;
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-      if (process && !AwaitReadable(process.get())) found.push_back(pid);
+      if (!AwaitEnd(pid)) found.push_back(pid);
     }
     return found;
   }

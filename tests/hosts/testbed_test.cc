@@ -22,7 +22,7 @@ int ExitCode(std::vector<std::string> argv) { return RunCommand({.argv = std::mo
 std::vector<UniqueFd> Inits(const HostsTestbed& testbed, int hosts) {
   std::vector<UniqueFd> inits;
   for (int number = 1; number <= hosts; ++number) {
-    inits.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, testbed.Init("n" + std::to_string(number)), 0)));
+    inits.push_back(PidFd(testbed.Init("n" + std::to_string(number))));
   }
   return inits;
 }
@@ -152,9 +152,9 @@ TEST(Testbed, OfSixteenEndsWhenItsOwnerIsKilled) {
   const json facts = json::parse(file, nullptr, false);
   EXPECT_EQ(facts["hosts"].size(), 16U) << where;
   std::vector<UniqueFd> ends;
-  ends.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, facts["pid"].get<pid_t>(), 0)));
+  ends.push_back(PidFd(facts["pid"].get<pid_t>()));
   for (const json& host : facts["hosts"]) {
-    ends.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, host["pid"].get<pid_t>(), 0)));
+    ends.push_back(PidFd(host["pid"].get<pid_t>()));
   }
   ::kill(owner, SIGKILL);
   ::waitpid(owner, nullptr, 0);

@@ -28,7 +28,7 @@ struct Called {
 
   // What was killed may not have exited yet.
   void ExpectNothingLeft() const {
-    for (const pid_t left : ProcessesWith("OF=" + folder.path())) EXPECT_TRUE(AwaitReadable(PidFd(left).get())) << left;
+    for (const pid_t left : ProcessesWith("OF=" + folder.path())) EXPECT_TRUE(AwaitEnd(left)) << left;
   }
   std::shared_ptr<LimitedCommand> Start(const std::vector<std::string>& words, const std::string& input = {},
                                         milliseconds within = milliseconds(60'000)) {

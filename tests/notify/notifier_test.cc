@@ -64,7 +64,7 @@ class NotifierTest : public ::testing::Test {
   }
   // What was killed may not have exited yet.
   void ExpectNothingLeft() const {
-    for (const pid_t left : ProcessesWith("OF=" + folder.path())) EXPECT_TRUE(AwaitReadable(PidFd(left).get())) << left;
+    for (const pid_t left : ProcessesWith("OF=" + folder.path())) EXPECT_TRUE(AwaitEnd(left)) << left;
   }
   std::string In(const std::string& name) const { return ContentOf(folder / name); }
   std::vector<json> Lines() const {

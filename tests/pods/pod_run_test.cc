@@ -101,7 +101,7 @@ class PodRun {
     }
     EXPECT_TRUE(cluster_.IsEmpty()) << cluster_.List().dump(1);
     for (const pid_t pid : ProcessesWith("MUSTER_PROCESS=" + id)) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+      const UniqueFd process = PidFd(pid);
       EXPECT_TRUE(!process || AwaitReadable(process.get())) << pid;
     }
   }

@@ -24,10 +24,7 @@ using nlohmann::json;
 // Waits until no process has the text in its environment.
 bool AwaitEndOf(const std::string& token) {
   for (std::vector<pid_t> left = ProcessesWith(token); !left.empty(); left = ProcessesWith(token)) {
-    for (const pid_t pid : left) {
-      const UniqueFd process = PidFd(pid);
-      if (process && !AwaitReadable(process.get())) return false;
-    }
+    if (!std::all_of(left.begin(), left.end(), AwaitEnd)) return false;
   }
   return true;
 }

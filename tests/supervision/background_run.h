@@ -25,7 +25,7 @@ class BackgroundRun : public ::testing::Test, public RunFolder {
     AwaitNothingLeft();  // a head releases its folder a moment before it exits
     // Kills a head that could not be asked to stop; its agent stops the rest.
     for (const pid_t left : ProcessesWith(Folder())) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
+      const UniqueFd process = PidFd(left);
       if (!process) continue;  // it has exited meanwhile
       ADD_FAILURE() << "process " << left << " is left";
       ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);

@@ -45,7 +45,7 @@ TEST(DoubleKill, LeavesNothing) {
   StartWhole(muster, fifos);
   const pid_t guard_pid = GuardOf(muster);
   if (guard_pid == muster.head()) GTEST_SKIP() << "done without guards";
-  const UniqueFd guard(static_cast<int>(::syscall(SYS_pidfd_open, guard_pid, 0)));
+  const UniqueFd guard = PidFd(guard_pid);
   ASSERT_TRUE(guard);
   ASSERT_GE(muster.Left().size(), 6U);
   KillAtOnce(muster, {AgentOf(muster)});

@@ -107,10 +107,7 @@ std::string Holding(int count, const std::string& run) {
 void KillHead(const Spawned& head) {
   KillChild(head.ref());
   ReapAtEnd(head.ref());
-  for (const pid_t child : ChildrenNow()) {
-    const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-    EXPECT_TRUE(!pidfd || AwaitReadable(pidfd.get())) << "the agent does not end";
-  }
+  for (const pid_t child : ChildrenNow()) EXPECT_TRUE(AwaitEnd(child)) << "the agent does not end";
 }
 
 TEST(Devices, AssignedAreVisibleToTheProcesses) {

@@ -164,7 +164,7 @@ TEST_P(Isolated, LeaveNothingWhenTheGuardIsKilled) {
 
 TEST_P(Isolated, LeaveNothingWhenTheHeadIsKilled) {
   if (agent_ <= 0) return;  // without an agent, kill() would hit other processes
-  const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0)));
+  const UniqueFd agent = PidFd(agent_);
   ASSERT_TRUE(agent);
   ::kill(muster_.head(), SIGKILL);
   EXPECT_EQ(muster_.End(), 128 + SIGKILL);
@@ -175,7 +175,7 @@ TEST_P(Isolated, LeaveNothingWhenTheHeadIsKilled) {
 // Without a namespace this would need muster clean.
 TEST_P(Isolated, LeaveNothingWhenHeadAndAgentAreKilledAtOnce) {
   if (agent_ <= 0) return;  // which would be everybody
-  const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0)));
+  const UniqueFd agent = PidFd(agent_);
   ASSERT_TRUE(agent);
   ::kill(agent_, SIGSTOP);
   ::kill(muster_.head(), SIGKILL);

@@ -200,7 +200,7 @@ TEST_F(LifeOfARun, ReportsThatItsHeadIsGone) {
   ASSERT_EQ(Detach(kWaits).exit_code, 0);
   AwaitPhase("running");
   const pid_t head = Record("run_began")["pid"];
-  const UniqueFd gone(static_cast<int>(::syscall(SYS_pidfd_open, head, 0)));
+  const UniqueFd gone = PidFd(head);
   ASSERT_EQ(::kill(head, SIGKILL), 0);
   ASSERT_TRUE(AwaitReadable(gone.get()));
   const CommandResult stop = Muster({"stop", RunDir()});

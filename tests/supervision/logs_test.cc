@@ -166,7 +166,7 @@ TEST_F(Logs, StopQuietlyOnInterruptAndWithAKilledHead) {
   EXPECT_EQ(first.Complaints(), "");
   shown.clear();
   ASSERT_TRUE(ReadPart(left.read.get(), shown, "here\n"));
-  const UniqueFd agent(static_cast<int>(::syscall(SYS_pidfd_open, ChildOf(run.pid()), 0)));
+  const UniqueFd agent = PidFd(ChildOf(run.pid()));
   run.Signal(SIGKILL);
   EXPECT_EQ(run.Wait(), 128 + SIGKILL);
   EXPECT_EQ(second.Wait(), 0);

@@ -90,8 +90,7 @@ class StartedMuster {
     for (const pid_t child : ChildrenNow()) {
       const std::string name = Content("/proc/" + std::to_string(child) + "/comm");
       if (!kOutliving.contains(name)) continue;
-      const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-      EXPECT_TRUE(!pidfd || AwaitReadable(pidfd.get())) << name << " does not end";
+      EXPECT_TRUE(AwaitEnd(child)) << name << " does not end";
     }
     return ended.signalled ? 128 + ended.code : ended.code;
   }

@@ -15,10 +15,18 @@
 #include <unistd.h>
 
 #include "base/system/unique_fd.h"
+#include "support/await.h"
 
 namespace muster::testing {
 
+// Returns none if there is no such process (any more).
 inline UniqueFd PidFd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
+// Waits for the end of a process, which may have ended and been reaped already. Returns false if it does not end.
+inline bool AwaitEnd(pid_t pid) {
+  const UniqueFd process = PidFd(pid);
+  return !process || AwaitReadable(process.get());
+}
 
 // Returns all processes of this machine whose environment at their exec contains the text.
 inline std::vector<pid_t> ProcessesWith(const std::string& token) {

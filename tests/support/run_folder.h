@@ -60,10 +60,7 @@ class RunFolder {
 
   // Waits until every process with the folder in its environment or command has exited.
   void AwaitNothingLeft() const {
-    for (const pid_t left : ProcessesWith(folder_.path())) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
-      if (process) AwaitReadable(process.get());
-    }
+    for (const pid_t left : ProcessesWith(folder_.path())) AwaitEnd(left);
   }
 
   std::string run_name = "run";  // name of the run's folder

@@ -58,7 +58,7 @@ TEST(Sweep, LeavesNothingWhenHeadAndAgentAreKilledAtOnce) {
   StartedProgram muster = StartedWithDaemons(sweep);
   const pid_t guard = GuardOf(muster.pid());
   if (guard == 0) GTEST_SKIP() << "done without guards";
-  const UniqueFd guard_ends(static_cast<int>(::syscall(SYS_pidfd_open, guard, 0)));
+  const UniqueFd guard_ends = PidFd(guard);
   const pid_t standing = ChildOf(guard);
   ASSERT_TRUE(guard_ends && standing > 0);
   muster.Signal(SIGKILL);

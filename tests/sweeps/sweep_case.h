@@ -70,7 +70,7 @@ class StartedProgram {
                                      command_detail::Pointers(argv).data(), command_detail::Pointers(env).data());
     ::posix_spawn_file_actions_destroy(&actions);
     if (error != 0) throw std::runtime_error("cannot start " + argv.front());
-    pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+    pidfd_ = PidFd(pid_);
   }
   StartedProgram(StartedProgram&& other) noexcept
       : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)) {}
@@ -171,7 +171,7 @@ class SweepCase {
   // Waits until all processes started by muster here have exited. False if one does not.
   bool NothingLeft() const {
     for (const pid_t left : ProcessesWith("SWEEP_CASE=" + folder_.path())) {
-      const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, left, 0)));
+      const UniqueFd process = PidFd(left);
       if (process && !AwaitReadable(process.get())) return false;
     }
     return true;

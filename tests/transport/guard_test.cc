@@ -94,9 +94,9 @@ class Trial {
     const auto line = AwaitLine(Output(), "agent ");
     ASSERT_TRUE(line);
     agent_ = std::atoi(line->substr(6).c_str());
-    agent_pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0)));
+    agent_pidfd_ = PidFd(agent_);
     guard_ = ParentOf(agent_);
-    guard_pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, guard_, 0)));
+    guard_pidfd_ = PidFd(guard_);
     ASSERT_TRUE(agent_pidfd_ && guard_pidfd_);
     const std::string moment = whole_ ? "ready" : "started " + std::to_string(1 + (number - kWhole) * 6);
     ASSERT_TRUE(AwaitLine(Output(), moment));

@@ -173,7 +173,7 @@ TEST_F(HostAgentsTest, ServesTheNextRunByTheProcessOfAnAgentThatFinished) {
   EXPECT_EQ(serve("three"), first);
 
   // An agent that was killed in between does no harm.
-  const UniqueFd killed(static_cast<int>(::syscall(SYS_pidfd_open, first, 0)));
+  const UniqueFd killed = PidFd(first);
   ::kill(first, SIGKILL);
   ASSERT_TRUE(AwaitReadable(killed.get()));
   EXPECT_NE(serve("four"), first);
