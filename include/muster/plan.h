@@ -188,15 +188,15 @@ struct RestartPolicy {
   bool operator==(const RestartPolicy&) const = default;
 };
 
-inline constexpr std::uint64_t kLeastLogBytes = std::uint64_t{1} << 20;
-inline constexpr std::uint64_t kMostLogBytes = std::uint64_t{1} << 50;
+inline constexpr std::uint64_t kMinLogBytes = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMaxLogBytes = std::uint64_t{1} << 50;
 
 // 0: no limit.
 struct RoleLimits {
   std::uint64_t time_ms = 0;    // maximum run time of one process
   std::uint64_t silent_ms = 0;  // maximum time without output of any process of the role
-  // Maximum size of each log, in bytes: then its beginning is dropped. From kLeastLogBytes to
-  // kMostLogBytes.
+  // Maximum size of each log, in bytes: then its beginning is dropped. From kMinLogBytes to
+  // kMaxLogBytes.
   std::uint64_t log_bytes = 0;
 
   bool operator==(const RoleLimits&) const = default;

@@ -394,8 +394,8 @@ TerminalStyle StyleOfOutput() {
   if (isatty(STDOUT_FILENO) != 1) return style;
   style.colour = std::getenv("NO_COLOR") == nullptr;
   constexpr std::size_t kNarrowest = 60;
-  constexpr std::size_t kWidest = 140;  // longer lines are hard to read
-  style.width = std::clamp(OutputColumns(style.width), kNarrowest, kWidest);
+  constexpr std::size_t kMaxWidth = 140;  // longer lines are hard to read
+  style.width = std::clamp(OutputColumns(style.width), kNarrowest, kMaxWidth);
   return style;
 }
 

@@ -132,8 +132,8 @@ std::string CommandsWithOption(const std::string& name) {
     const CommandOptions options = AddCommandOptions(app, command, {});
     if (app.get_option_no_throw(name) != nullptr) with.push_back(std::string("muster ") + command.name);
   }
-  constexpr std::size_t kMost = 4;
-  if (with.empty() || with.size() > kMost) return {};
+  constexpr std::size_t kMax = 4;
+  if (with.empty() || with.size() > kMax) return {};
   std::string list;
   for (std::size_t i = 0; i < with.size(); ++i) {
     list += (i == 0 ? "" : i + 1 == with.size() ? " and " : ", ") + with[i];
@@ -174,9 +174,9 @@ std::string OptionHint(const CLI::App& app, const std::vector<std::string>& word
 // Descriptions continue below their own column.
 std::string FittedHelp(const std::string& help) {
   constexpr std::size_t kDescriptions = 30;
-  constexpr std::size_t kLeastTerminal = 50;
+  constexpr std::size_t kMinTerminal = 50;
   const std::size_t terminal = OutputColumns(0);
-  return terminal < kLeastTerminal ? help : WrappedLines(help, terminal, kDescriptions);
+  return terminal < kMinTerminal ? help : WrappedLines(help, terminal, kDescriptions);
 }
 
 int RunCommand(const Command& command, std::vector<std::string> words) {

@@ -129,7 +129,7 @@ std::optional<GitState> ReadGitStatus(std::string_view bytes) {
       if (branch != "(detached)") state.branch = branch;
     } else if (const int fields = FieldsBeforePath(line.front()); fields > 0) {
       ++(line.front() == '?' ? state.untracked : state.changed);
-      if (state.names.size() < GitState::kMostNames) state.names.emplace_back(Behind(line, fields));
+      if (state.names.size() < GitState::kMaxNames) state.names.emplace_back(Behind(line, fields));
       // A renamed file is followed by its old name.
       if (line.front() == '2') bytes.remove_prefix(std::min(bytes.find('\0'), bytes.size() - 1) + 1);
     }

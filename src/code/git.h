@@ -47,9 +47,9 @@ struct GitState {
   std::string branch;              // empty if detached
   std::uint32_t changed = 0;       // files that differ from the commit
   std::uint32_t untracked = 0;     // files and folders that are neither tracked nor ignored
-  std::vector<std::string> names;  // of both, the first kMostNames, as git prints them
+  std::vector<std::string> names;  // of both, the first kMaxNames, as git prints them
 
-  static constexpr std::size_t kMostNames = 20;
+  static constexpr std::size_t kMaxNames = 20;
 
   bool operator==(const GitState&) const = default;
 };

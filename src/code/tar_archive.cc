@@ -121,8 +121,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBlock = 512;
-constexpr std::size_t kLongestName = 4096;
-constexpr std::size_t kLargestHeader = 1U << 20;  // an extended one
+constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxHeader = 1U << 20;  // an extended one
 constexpr std::size_t kPiece = 256U << 10;
 
 // An end of reading with its reason; for users, without the name of the archive.
@@ -231,7 +231,7 @@ void TakePax(std::string_view text, Extended& extended) {
 
 // The components of a path; nothing if it leads outside, or is empty.
 std::optional<std::vector<std::string>> PartsOf(const std::string& path) {
-  if (path.empty() || path.size() > kLongestName || path.front() == '/' || path.find('\0') != path.npos) {
+  if (path.empty() || path.size() > kMaxName || path.front() == '/' || path.find('\0') != path.npos) {
     return std::nullopt;
   }
   std::vector<std::string> parts;
@@ -379,7 +379,7 @@ class Unpacking {
 
   // The content of an extended header.
   std::string Content(std::uint64_t size) {
-    if (size > kLargestHeader) Refuse("it is damaged: an extended header is too long");
+    if (size > kMaxHeader) Refuse("it is damaged: an extended header is too long");
     std::string content(static_cast<std::size_t>(size), '\0');
     if (size > 0 && !stream_.Read(content.data(), content.size())) Stream::RefuseCut();
     SkipPadding(size);

@@ -81,7 +81,7 @@ Result<Names> NamesOfFolder(const std::string& folder, const std::vector<std::st
     if (is_folder && never) it.disable_recursion_pending();
     if (is_folder) continue;
     names.known.push_back(relative);
-    if (names.known.size() > kMostCodeEntries) break;  // refused below
+    if (names.known.size() > kMaxCodeEntries) break;  // refused below
   }
   if (error) return tl::unexpected(Refusal(fmt::format("{} cannot be read: {}", Quoted(folder), error.message())));
   return names;
@@ -133,7 +133,7 @@ std::optional<CodeEntry> EntryAt(TreeFolders& folders, const std::string& path, 
   CodeEntry entry;
   entry.path = path;
   if (S_ISLNK(status.st_mode)) {
-    std::string target(kLongestCodePath + 1, '\0');
+    std::string target(kMaxCodePath + 1, '\0');
     const ssize_t size = ::readlinkat(folder, name.c_str(), target.data(), target.size());
     if (size <= 0) return std::nullopt;
     entry.link = true;
@@ -246,12 +246,12 @@ Result<CodeTree> ReadCodeTree(const std::string& folder, const std::vector<std::
         : tree.untracked.empty() ? "git ignores it: name a folder that git knows, or one outside of its repository"
                                  : "git add " + SomeNames(tree.untracked)));
   }
-  if (tree.bytes > limits.bytes || tree.entries.size() > kMostCodeEntries) {
+  if (tree.bytes > limits.bytes || tree.entries.size() > kMaxCodeEntries) {
     return tl::unexpected(Refusal(
         fmt::format(
             "--ship-code {}: {} MB in {} files are more than the {} MB and {} files that are shipped; the largest: {}",
             Quoted(folder), (tree.bytes + 999'999) / 1'000'000, tree.entries.size(), limits.bytes / 1'000'000,
-            kMostCodeEntries, Largest(tree)),
+            kMaxCodeEntries, Largest(tree)),
         tree.by_git ? "--ship-limit 2GB allows more; or ship a folder below it"
                     : "--ship-limit 2GB allows more; or ship a folder below it, or track the code with git"));
   }

@@ -12,12 +12,12 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostShown = 200;
-constexpr std::uint32_t kMostDevicesPerHost = 4'096;
-constexpr std::uint32_t kMostTasksPerHost = 1'000'000;
+constexpr std::size_t kMaxShown = 200;
+constexpr std::uint32_t kMaxDevicesPerHost = 4'096;
+constexpr std::uint32_t kMaxTasksPerHost = 1'000'000;
 
 std::string Shown(std::string_view text) {
-  const std::string_view begin = text.substr(0, kMostShown);
+  const std::string_view begin = text.substr(0, kMaxShown);
   return Quoted(begin) + (begin.size() < text.size() ? "…" : "");
 }
 
@@ -69,7 +69,7 @@ class EngineHostList {
     if (added) hosts_.push_back({std::string(name), position_, {}, 0});
     ++position_;
     std::uint32_t& sum = *hosts_[host->second].tasks;
-    sum = std::min(sum + tasks, kMostTasksPerHost);
+    sum = std::min(sum + tasks, kMaxTasksPerHost);
     return {};
   }
 
@@ -89,7 +89,7 @@ class EngineHostList {
 };
 
 std::uint32_t TasksIn(std::string_view text) {
-  return std::min(ParseNumber<std::uint32_t>(text).value_or(1), kMostTasksPerHost);
+  return std::min(ParseNumber<std::uint32_t>(text).value_or(1), kMaxTasksPerHost);
 }
 
 // "4,8(IDX:0,2-3)" behind "KIND:" or "KIND:TYPE:"; nothing if the kind is another.
@@ -129,8 +129,8 @@ std::uint32_t StepDevices(std::string_view output, const std::vector<std::string
       if (tres.starts_with("gres:") || tres.starts_with("gres/")) count += CountOf(tres.substr(5), kinds);
     });
   });
-  return count == 0 ? kMostDevicesPerHost
-                    : static_cast<std::uint32_t>(std::min<std::uint64_t>(count, kMostDevicesPerHost));
+  return count == 0 ? kMaxDevicesPerHost
+                    : static_cast<std::uint32_t>(std::min<std::uint64_t>(count, kMaxDevicesPerHost));
 }
 
 }  // namespace
@@ -199,7 +199,7 @@ Result<void> AddDevices(const EnginePage& page, std::string_view output, const E
     }
     std::uint64_t count = 0;
     ForResources(word.substr(5), [&](std::string_view gres) { count += CountOf(gres, page.devices->kinds); });
-    count = std::min<std::uint64_t>(count, kMostDevicesPerHost);
+    count = std::min<std::uint64_t>(count, kMaxDevicesPerHost);
     any = any || count > 0;
     for (const AllocatedHost& host : *named) count_of[host.name] += static_cast<std::uint32_t>(count);
     nodes = {};
@@ -210,7 +210,7 @@ Result<void> AddDevices(const EnginePage& page, std::string_view output, const E
   const std::uint32_t of_step = StepDevices(output, page.devices->kinds);
   for (AllocatedHost& host : hosts) {
     const auto count = count_of.find(host.name);
-    host.devices = count == count_of.end() ? 0 : std::min({count->second, of_step, kMostDevicesPerHost});
+    host.devices = count == count_of.end() ? 0 : std::min({count->second, of_step, kMaxDevicesPerHost});
   }
   return {};
 }
@@ -226,7 +226,7 @@ void AddTasks(std::string_view numbers, bool asked, std::vector<AllocatedHost>& 
       sound = sound && part.ends_with(')');
       repeated = ParseNumber<std::uint32_t>(part.substr(times + 2, part.size() - times - 3));
     }
-    sound = sound && number && repeated && *number <= kMostTasksPerHost && *repeated <= hosts.size();
+    sound = sound && number && repeated && *number <= kMaxTasksPerHost && *repeated <= hosts.size();
     if (sound) of_hosts.insert(of_hosts.end(), *repeated, *number);
     sound = sound && of_hosts.size() <= hosts.size();
   });

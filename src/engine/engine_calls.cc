@@ -150,7 +150,7 @@ std::vector<EngineCall> RequeueCalls(const EnginePage& page, std::span<const std
 
 namespace {
 
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kMaxName = 64;
 
 bool HasLineEnd(std::string_view text) {
   return text.find_first_of(std::string_view("\n\r\0", 3)) != std::string_view::npos;
@@ -208,7 +208,7 @@ std::vector<std::string> SettingLines(const EnginePage& page, const EngineSettin
 
 std::string BatchJobName(std::string_view name) {
   std::string sound;
-  for (const char c : name.substr(0, kLongestName)) {
+  for (const char c : name.substr(0, kMaxName)) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
     sound += plain && static_cast<unsigned char>(c) < 0x80 ? c : '_';
   }
@@ -278,7 +278,7 @@ Result<std::string> BatchScript(const EnginePage& page, const EngineSettings& se
 
 namespace {
 
-constexpr std::size_t kLongestJob = 64;
+constexpr std::size_t kMaxJob = 64;
 
 }  // namespace
 
@@ -327,7 +327,7 @@ std::string AllocatedJob(const EnginePage& page, std::string_view words) {
   if (at == std::string_view::npos) return {};
   words.remove_prefix(at + page.allocate.after.size());
   const std::size_t end = words.find_first_of(" \t\r\n");  // without one the word may not be complete
-  if (end == std::string_view::npos || end > kLongestJob) return {};
+  if (end == std::string_view::npos || end > kMaxJob) return {};
   return std::string(words.substr(0, end));
 }
 
@@ -547,7 +547,7 @@ JobStatus CombinedStatus(const JobStatus& first, const JobStatus& second) {
 
 namespace {
 
-constexpr std::size_t kLongestText = 200;
+constexpr std::size_t kMaxText = 200;
 constexpr std::uint64_t kMargin = 60;  // seconds; engines check time limits once a minute
 
 std::string_view Bare(std::string_view text) {
@@ -663,14 +663,14 @@ std::vector<EngineQuestion> QuestionsAboutHost(const EnginePage& page, const std
                                                                ? std::string_view()
                                                                : Bare(line.substr(at + query.separator.size()));
                            std::string phrase = fmt::format("{} reports {} as {}", page.name, host,
-                                                            Printable(std::string_view(state).substr(0, kLongestText)));
+                                                            Printable(std::string_view(state).substr(0, kMaxText)));
                            // Slurm's mark of a node that does not answer, behind a state that says nothing of it.
                            const bool marked = state.ends_with('*') &&
                                                std::find(query.usual.begin(), query.usual.end(),
                                                          state.substr(0, state.size() - 1)) != query.usual.end();
                            if (marked) phrase = fmt::format("{} reports that {} does not respond", page.name, host);
                            if (!reason.empty() && reason != "none") {
-                             phrase += fmt::format(" ({})", Printable(reason.substr(0, kLongestText)));
+                             phrase += fmt::format(" ({})", Printable(reason.substr(0, kMaxText)));
                            }
                            return phrase;
                          }});

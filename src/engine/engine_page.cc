@@ -136,8 +136,8 @@ class PageReader {
   Diagnostics problems_;
 };
 
-constexpr std::size_t kMostProblems = 20;
-constexpr std::size_t kLongestPageText = 4'096;
+constexpr std::size_t kMaxProblems = 20;
+constexpr std::size_t kMaxPageText = 4'096;
 
 bool IsOneLine(const std::string& text) {
   return std::none_of(text.begin(), text.end(),
@@ -154,7 +154,7 @@ const Value* PageReader::Table::Find(const std::string& field) const {
 }
 
 void PageReader::Wrong(const char* kind, const std::string& path, std::string message, std::string hint) {
-  if (problems_.size() >= kMostProblems) return;
+  if (problems_.size() >= kMaxProblems) return;
   // The nearest line that is known: lists and computed tables have none of their own.
   Place place{file_, 0};
   for (std::string at = path; !at.empty(); at.resize(at.rfind('.') == std::string::npos ? 0 : at.rfind('.'))) {
@@ -188,7 +188,7 @@ const std::string* PageReader::TextIn(const std::string& path, const Value& valu
   const std::string* text = value.AsString();
   if (text == nullptr || (text->empty() && !empty)) {
     Wrong("type", path, path + " is a text, got " + ToText(value));
-  } else if (!IsUtf8(*text) || !IsOneLine(*text) || text->size() > kLongestPageText) {
+  } else if (!IsUtf8(*text) || !IsOneLine(*text) || text->size() > kMaxPageText) {
     Wrong("format", path, path + " is one line of UTF-8 of at most 4096 bytes, got " + ToText(value));
   } else {
     return text;

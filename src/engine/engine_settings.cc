@@ -17,10 +17,10 @@
 namespace muster {
 namespace {
 
-constexpr std::int64_t kMostCount = 1'000'000;
-constexpr double kLongestSeconds = 1e9;
-constexpr std::size_t kLongestSetting = 4'096;
-constexpr std::int64_t kMostRequeues = 1'000;
+constexpr std::int64_t kMaxCount = 1'000'000;
+constexpr double kMaxSeconds = 1e9;
+constexpr std::size_t kMaxSetting = 4'096;
+constexpr std::int64_t kMaxRequeues = 1'000;
 constexpr std::int64_t kDefaultRequeues = 10;
 constexpr std::array<std::string_view, 3> kRequeueCauses = {"time_limit", "preempted", "node_fail"};
 
@@ -37,7 +37,7 @@ std::vector<std::string> OptionNames(const EnginePage& page) {
 }
 
 bool IsOneLineText(const std::string& text) {
-  return !text.empty() && text.size() <= kLongestSetting && IsUtf8(text) &&
+  return !text.empty() && text.size() <= kMaxSetting && IsUtf8(text) &&
          std::none_of(text.begin(), text.end(),
                       [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
 }
@@ -77,7 +77,7 @@ tl::expected<Value, Problem> CheckedDuration(const EngineOption& option, const V
           std::string::npos;
   if (clock) return value;
   const auto seconds = ParseDuration(*text);
-  if (!seconds || *seconds <= 0 || *seconds > kLongestSeconds) {
+  if (!seconds || *seconds <= 0 || *seconds > kMaxSeconds) {
     return tl::unexpected(Problem{"format", option.name + " is a time, got " + Quoted(*text), "12h, 90m or 1d12h"});
   }
   const auto whole = static_cast<std::uint64_t>(std::ceil(*seconds));
@@ -157,7 +157,7 @@ tl::expected<Value, Problem> CheckedRequeue(const EngineOption& option, const Va
     if (!known) return wrong(".on has time_limit, preempted and node_fail");
   }
   if (on.empty()) return wrong(".on says after which ends: time_limit, preempted, node_fail");
-  if (max.AsInt() == nullptr || *max.AsInt() < 1 || *max.AsInt() > kMostRequeues) {
+  if (max.AsInt() == nullptr || *max.AsInt() < 1 || *max.AsInt() > kMaxRequeues) {
     return wrong(".max is a whole number from 1 to 1000");
   }
   return Value(Value::Map{{"on", Value(std::move(on))}, {"max", max}});
@@ -171,7 +171,7 @@ tl::expected<Value, Problem> Checked(const EngineOption& option, const Value& va
       if (value.AsInt() != nullptr) return Value(ToText(value));
       return tl::unexpected(Problem{"type", option.name + " is a text, got " + ToText(value), {}});
     case EngineOptionType::kCount:
-      if (value.AsInt() != nullptr && *value.AsInt() >= 1 && *value.AsInt() <= kMostCount) return value;
+      if (value.AsInt() != nullptr && *value.AsInt() >= 1 && *value.AsInt() <= kMaxCount) return value;
       return tl::unexpected(Problem{"range", option.name + " is a whole number from 1, got " + ToText(value), {}});
     case EngineOptionType::kDuration:
     case EngineOptionType::kNotice:
@@ -345,9 +345,9 @@ RequeueRule RequeueOf(const EnginePage& page, const EngineSettings& settings) {
 
 namespace {
 
-constexpr std::uint32_t kNoticeMargin = 30;       // for what follows the stop: the report, and another attempt
-constexpr std::uint32_t kLongestNotice = 65'535;  // of sbatch; about 18 hours
-constexpr std::string_view kScriptOnly = "B:";    // the signal is for the batch script, as the head needs it
+constexpr std::uint32_t kNoticeMargin = 30;     // for what follows the stop: the report, and another attempt
+constexpr std::uint32_t kMaxNotice = 65'535;    // of sbatch; about 18 hours
+constexpr std::string_view kScriptOnly = "B:";  // the signal is for the batch script, as the head needs it
 
 // The limit of the job, as CheckedDuration() writes it; nothing without one.
 std::optional<std::uint64_t> TimeLimitOf(const EnginePage& page, const EngineSettings& settings) {
@@ -387,7 +387,7 @@ Result<std::optional<NoticeChoice>> NoticeOf(const EnginePage& page, const Engin
     if (setting == settings.end()) continue;
     if (option.type == EngineOptionType::kNotice) {
       given = &setting->second;
-      choice.seconds = ParseNumber<std::uint32_t>(*given->value.AsString()).value_or(kLongestNotice);
+      choice.seconds = ParseNumber<std::uint32_t>(*given->value.AsString()).value_or(kMaxNotice);
     }
     const Value::List* const texts = option.type == EngineOptionType::kList && !page.notice->given.empty()
                                          ? setting->second.value.AsList()
@@ -419,7 +419,7 @@ Result<std::optional<NoticeChoice>> NoticeOf(const EnginePage& page, const Engin
       choice.seconds = static_cast<std::uint32_t>(std::min<std::uint64_t>(choice.seconds, *limit / 4 * 3));
     }
   }
-  choice.seconds = std::clamp(choice.seconds, 1U, kLongestNotice);
+  choice.seconds = std::clamp(choice.seconds, 1U, kMaxNotice);
   return std::optional(std::move(choice));
 }
 

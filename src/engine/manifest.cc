@@ -112,8 +112,8 @@ constexpr std::int64_t kStopMarginSeconds = 10;
 // For objects of Jobs whose head could not delete them.
 constexpr int kKeepSeconds = 600;
 // The name is part of names of pods, which are host names: NAME-host-0-12345-abcde has 63 characters at most.
-constexpr std::size_t kLongestObjectName = 30;
-constexpr std::size_t kLongestLabel = 63;
+constexpr std::size_t kMaxObjectName = 30;
+constexpr std::size_t kMaxLabel = 63;
 constexpr std::string_view kReplicatedJob = "host";
 
 // Fields that muster sets: with others, agents would not be found, or would be started twice.
@@ -142,7 +142,7 @@ std::string ObjectWord(std::string_view text, std::size_t longest) {
 // As values of labels are.
 std::string LabelValue(std::string_view text) {
   std::string value;
-  for (const char c : text.substr(0, kLongestLabel)) value += IsLetterOrDigit(c) || c == '.' || c == '-' ? c : '_';
+  for (const char c : text.substr(0, kMaxLabel)) value += IsLetterOrDigit(c) || c == '.' || c == '-' ? c : '_';
   while (!value.empty() && !IsLetterOrDigit(value.back())) value.pop_back();
   while (!value.empty() && !IsLetterOrDigit(value.front())) value.erase(0, 1);
   return value;
@@ -154,7 +154,7 @@ std::string ObjectName(const ManifestJob& job) {
   std::string tail = job.run.substr(job.run.size() - std::min(job.run.size(), kTail));
   while (!tail.empty() && !IsLetterOrDigit(tail.front())) tail.erase(0, 1);
   const std::string sound = tail.empty() ? "run" : ObjectWord("x" + tail, kTail + 1).substr(1);
-  return ObjectWord(job.name, kLongestObjectName - kTail - 1) + "-" + sound;
+  return ObjectWord(job.name, kMaxObjectName - kTail - 1) + "-" + sound;
 }
 
 // Puts `more` into `into`: tables field by field, lists at the end, other values in their place.

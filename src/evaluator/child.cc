@@ -177,7 +177,7 @@ constexpr int kNiceOfForks = 10;
 // on a busy machine waiting for one would cost two context switches for each of thousands of lines.
 Reply AskParent(const Question& question) {
   Frame frame;
-  if (question.text.size() > kLongestQuestion) return {false, "the name is longer than 64 KiB"};
+  if (question.text.size() > kMaxQuestion) return {false, "the name is longer than 64 KiB"};
   if (!WriteFrame(kEvaluatorSocket, FrameTag::kQuestion, Archived(question))) _exit(kProtocolBroken);
   if (!question.WantsReply()) return {};
   if (ReadFrame(kEvaluatorSocket, frame, 0) != ReadStatus::kFrame || frame.tag != FrameTag::kReply) {

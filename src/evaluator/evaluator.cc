@@ -440,7 +440,7 @@ Result<PendingPlanIds> Evaluator::BeginPlanIds(EvaluationOptions options, std::v
 
 namespace {
 
-constexpr std::size_t kMostEvaluations = 200;
+constexpr std::size_t kMaxEvaluations = 200;
 
 std::vector<Value> Nudged(const ParameterState& state) {
   return state.active && state.value ? Nudges(state.parameter, *state.value) : std::vector<Value>();
@@ -458,13 +458,13 @@ std::vector<Value> NudgedCount(std::uint32_t count, double least) {
 
 std::vector<std::string> ParametersWithoutEffect(Evaluator& evaluator, const EvaluationOptions& options,
                                                  const Evaluation& as_it_is) {
-  constexpr int kMostPlans = 3;
+  constexpr int kMaxPlans = 3;
   std::vector<std::string> names;
   for (const ParameterState& state : as_it_is.parameters) {
     int plans = 0;
     bool changes = false;
     for (Value& other : Nudged(state)) {
-      if (plans == kMostPlans || changes) break;
+      if (plans == kMaxPlans || changes) break;
       EvaluationOptions changed = options;
       changed.overrides.push_back(ValueOverride(state.parameter.name, std::move(other)));
       const auto evaluation = evaluator.Evaluate(changed);
@@ -497,7 +497,7 @@ std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, c
   std::size_t evaluations = 0;
   const auto leads = [&](const std::string& name, const std::vector<Value>& nudged) {
     for (const Value& other : nudged) {
-      if (++evaluations > kMostEvaluations) return false;
+      if (++evaluations > kMaxEvaluations) return false;
       const std::uint64_t passed = (MonotonicNowNs() - begin) / kSecond;
       if (passed > seconds && options.on_wait) options.on_wait(static_cast<unsigned>(passed));
       seconds = passed;

@@ -116,7 +116,7 @@ ReadStatus IncomingFrames::Fill(int fd, char* into, std::size_t size, std::size_
 }
 
 ReadStatus IncomingFrames::Next(int fd, Frame& frame) {
-  std::size_t left = kMostAtOnce;
+  std::size_t left = kMaxAtOnce;
   ReadStatus read = Fill(fd, header_.data(), header_.size(), in_header_, left);
   if (read != ReadStatus::kFrame) return read;
   const std::size_t size = PayloadSize(header_);

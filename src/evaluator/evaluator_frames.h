@@ -22,7 +22,7 @@ struct Frame {
 };
 
 inline constexpr std::size_t kMaxEvaluationFrame = 256U << 20;
-// A question is a name or a printed line (kLongestQuestion of evaluation/exchange/evaluation.h).
+// A question is a name or a printed line (kMaxQuestion of evaluation/exchange/evaluation.h).
 inline constexpr std::size_t kMaxQuestionFrame = 128U << 10;
 
 enum class ReadStatus : std::uint8_t { kFrame, kClosed, kTimeout, kBroken };
@@ -50,10 +50,10 @@ std::size_t MostOf(FrameTag tag);
 // Reads frames from an evaluator process without blocking. The bytes are untrusted.
 class IncomingFrames {
  public:
-  // The next frame; kTimeout if there is none yet. Reads at most kMostAtOnce bytes.
+  // The next frame; kTimeout if there is none yet. Reads at most kMaxAtOnce bytes.
   ReadStatus Next(int fd, Frame& frame);
 
-  static constexpr std::size_t kMostAtOnce = 4U << 20;
+  static constexpr std::size_t kMaxAtOnce = 4U << 20;
 
  private:
   // kFrame once `size` bytes have been read; `got` counts them.

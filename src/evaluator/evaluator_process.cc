@@ -166,7 +166,7 @@ void EvaluatorForkServer::Lose() {
 bool EvaluatorForkServer::Ask(const EvaluatorEndpoints& ends) {
   if (process_ && HasEnded(process_->ref())) Lose();
   if (!process_) {
-    if (started_ == kMostForkServers) return false;
+    if (started_ == kMaxForkServers) return false;
     ++started_;
     int sockets[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) return false;
@@ -191,7 +191,7 @@ Result<std::unique_ptr<EvaluatorProcess>> EvaluatorForkServer::Fork() {
 
 namespace {
 
-constexpr std::size_t kMostQuestions = 20'000;
+constexpr std::size_t kMaxQuestions = 20'000;
 // Frames that one call takes, so that the parent can do other work in between.
 constexpr int kFramesAtOnce = 100;
 // How long an evaluator that has closed its socket may take to exit, if there is no pidfd to wait on.
@@ -301,10 +301,10 @@ std::optional<Result<std::string>> Conversation::TakeFrame(Frame frame) {
     return Fail(std::move(problems));
   }
   if (question->WantsReply()) outgoing_.Add(FrameTag::kReply, Archived(*reply));
-  if (++questions_ < kMostQuestions) return std::nullopt;
+  if (++questions_ < kMaxQuestions) return std::nullopt;
   return Fail(
       Error("limit", evaluator_->LastReached(),
-            "the recipe requested more than " + std::to_string(kMostQuestions) + " files, variables and printed lines",
+            "the recipe requested more than " + std::to_string(kMaxQuestions) + " files, variables and printed lines",
             kLastLine));
 }
 

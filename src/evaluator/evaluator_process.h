@@ -156,7 +156,7 @@ class EvaluatorForkServer {
   void Lose();
 
   // Limits restarts: a fork server that has crashed may crash again.
-  static constexpr int kMostForkServers = 3;
+  static constexpr int kMaxForkServers = 3;
 
   EvaluatorStart start_;
   bool schema_too_;

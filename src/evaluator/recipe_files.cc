@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-constexpr off_t kLargestFile = 16 << 20;
+constexpr off_t kMaxFile = 16 << 20;
 constexpr char kTooMuch[] = "too much was read before it";
 constexpr std::uint64_t kEntryBytes = 256;  // memory per file besides its name and content
 
@@ -32,7 +32,7 @@ tl::expected<std::string, std::string> ReadRegular(int fd, const std::function<b
   if (S_ISDIR(facts.st_mode)) return tl::unexpected(std::string("it is a directory"));
   if (!S_ISREG(facts.st_mode)) return tl::unexpected(std::string("it is not a regular file"));
   if (IsInProcfs(fd)) return tl::unexpected(std::string("it is a file of procfs, and these are never read"));
-  if (facts.st_size > kLargestFile) return tl::unexpected(std::string("it is larger than 16 MiB"));
+  if (facts.st_size > kMaxFile) return tl::unexpected(std::string("it is larger than 16 MiB"));
   if (!take(static_cast<std::uint64_t>(facts.st_size))) return tl::unexpected(std::string(kTooMuch));
   std::string content;
   char buffer[1 << 16];
@@ -42,7 +42,7 @@ tl::expected<std::string, std::string> ReadRegular(int fd, const std::function<b
     if (got < 0) return tl::unexpected(std::string(std::strerror(errno)));
     if (got == 0) return content;
     content.append(buffer, static_cast<std::size_t>(got));
-    if (content.size() > static_cast<std::size_t>(kLargestFile))
+    if (content.size() > static_cast<std::size_t>(kMaxFile))
       return tl::unexpected(std::string("it is larger than 16 MiB"));
   }
 }
@@ -79,9 +79,8 @@ Diagnostic NoSuchRecipe(const std::string& recipe_file) {
         "the recipe is a link to " + Quoted(fs::read_symlink(path, error).string()) + ", which does not exist");
   }
   std::vector<std::string> files;
-  constexpr std::size_t kMost = 2'000;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end && files.size() < kMost;
-       it.increment(error)) {
+  constexpr std::size_t kMax = 2'000;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end && files.size() < kMax; it.increment(error)) {
     if (it->path().extension() == ".lua") files.push_back((path.parent_path() / it->path().filename()).string());
   }
   std::sort(files.begin(), files.end());
@@ -181,8 +180,8 @@ bool RecipeFiles::Take(std::uint64_t bytes, bool anew) {
                       "recipes read configuration; muster.here names a file that processes read where it lies");
     return false;
   };
-  if (!has_room("the recipe reads", taken_, kMostRecipeBytes)) return false;
-  if (anew && !has_room("the plans of the recipe read", shared_->taken, kMostSharedRecipeBytes)) return false;
+  if (!has_room("the recipe reads", taken_, kMaxRecipeBytes)) return false;
+  if (anew && !has_room("the plans of the recipe read", shared_->taken, kMaxSharedRecipeBytes)) return false;
   taken_ += all;
   if (anew) shared_->taken += all;
   return true;

@@ -22,8 +22,8 @@ namespace muster {
 // Limits of what a recipe may read: bytes of files and of their names. Files that were read are stored with the run, so
 // one evaluation has the first limit; all evaluations of the same recipe, such as the trials of a sweep, share their
 // files and have the second.
-inline constexpr std::uint64_t kMostRecipeBytes = std::uint64_t{64} << 20;
-inline constexpr std::uint64_t kMostSharedRecipeBytes = std::uint64_t{256} << 20;
+inline constexpr std::uint64_t kMaxRecipeBytes = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kMaxSharedRecipeBytes = std::uint64_t{256} << 20;
 
 struct Input {
   std::string kind;    // "recipe", "file", "variable"; "checkpoint" for the one that is resumed

@@ -71,7 +71,7 @@ class Tracer {
 
   // For a derived value: its division, or the equal quantity.
   void BelowDerived(const Subject& subject, std::uint32_t depth) {
-    if (depth > kDeepest) return;
+    if (depth > kMaxDepth) return;
     const auto found = std::find_if(quantities_.begin(), quantities_.end(),
                                     [&](const Quantity& quantity) { return quantity.subject == subject; });
     if (found == quantities_.end()) return;
@@ -133,7 +133,7 @@ class Tracer {
   }
 
  private:
-  static constexpr std::uint32_t kDeepest = 8;
+  static constexpr std::uint32_t kMaxDepth = 8;
 
   void AddQuantity(Subject subject) {
     Quantity& quantity = quantities_.emplace_back(Quantity{std::move(subject), {}});
@@ -430,8 +430,8 @@ class Explainer {
   // Makes plans with other values of one parameter, until `shows` returns true or three have been made.
   template <class Shows>
   Dependence Try(const Settable& settable, Shows shows) {
-    constexpr int kMostPlans = 3;
-    constexpr int kMostFailures = 8;
+    constexpr int kMaxPlans = 3;
+    constexpr int kMaxFailures = 8;
     Dependence result;
     result.name = settable.parameter.name;
     if (settable.parameter.type == ParameterType::kSecret || !settable.value) {
@@ -442,7 +442,7 @@ class Explainer {
     int made = 0;
     int failures = 0;
     for (Value& value : Nudges(settable.parameter, *settable.value)) {
-      if (made == kMostPlans || failures == kMostFailures) break;
+      if (made == kMaxPlans || failures == kMaxFailures) break;
       auto plan = Plan({ValueOverride(settable.parameter.name, std::move(value))});
       if (!plan) {
         if (result.why.empty()) result.why = WhyNot(plan.error());

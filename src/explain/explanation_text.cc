@@ -18,10 +18,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostValues = 12;    // of values with their processes, in text
+constexpr std::size_t kMaxValues = 12;     // of values with their processes, in text
 constexpr std::size_t kHeadingWidth = 16;  // "depends on" and the like
 constexpr std::size_t kLineWidth = 100;    // of lists of names
-constexpr std::size_t kWidestColumn = 44;
+constexpr std::size_t kMaxColumnWidth = 44;
 
 std::string Filled(std::string text, std::size_t columns) {
   const std::size_t taken = Columns(text);
@@ -82,11 +82,11 @@ void AppendValues(std::string& out, const Explanation& explanation) {
     processes_width = std::max(processes_width, Columns(ShortProcessesText(value.processes)));
     text_width = std::max(text_width, Columns(Printable(value.text)));
   }
-  const std::size_t shown = values.size() > kMostValues ? kMostValues - 1 : values.size();
+  const std::size_t shown = values.size() > kMaxValues ? kMaxValues - 1 : values.size();
   for (std::size_t i = 0; i < shown; ++i) {
     const SourcedValue& value = values[i];
-    out += "  " + Filled(ShortProcessesText(value.processes), std::min(processes_width, kWidestColumn)) + "  " +
-           Filled(Printable(value.text), std::min(text_width, kWidestColumn)) + "  " +
+    out += "  " + Filled(ShortProcessesText(value.processes), std::min(processes_width, kMaxColumnWidth)) + "  " +
+           Filled(Printable(value.text), std::min(text_width, kMaxColumnWidth)) + "  " +
            SourceText(value.source, value.place) + '\n';
   }
   if (shown < values.size()) {
@@ -103,8 +103,8 @@ void AppendChain(std::string& out, const std::vector<ChainLink>& chain) {
   }
   for (const ChainLink& link : chain) {
     std::string line = "  " + Filled(std::string(std::size_t{2} * link.depth, ' ') + Printable(link.name),
-                                     std::min(name_width, kWidestColumn));
-    line += "  " + Filled(Printable(link.value), std::min(value_width, kWidestColumn)) + "  ";
+                                     std::min(name_width, kMaxColumnWidth));
+    line += "  " + Filled(Printable(link.value), std::min(value_width, kMaxColumnWidth)) + "  ";
     const std::string source = SourceText(link.source, link.place);
     line += source + (source.empty() || link.formula.empty() ? "" : " = ") + Printable(link.formula);
     line.erase(line.find_last_not_of(' ') + 1);
@@ -152,9 +152,9 @@ void AppendPossible(std::string& out, const Possible& possible) {
   }
   line += numbers + "    (" + possible.description + " tried";
   std::size_t reported = 0;
-  constexpr std::size_t kMostRefusals = 4;
+  constexpr std::size_t kMaxRefusals = 4;
   for (const Refusal& refusal : possible.refusals) {
-    if (reported == kMostRefusals) break;
+    if (reported == kMaxRefusals) break;
     line += (reported++ == 0 ? "; " : ", ") + std::to_string(refusal.count) + " refused at " + Printable(refusal.what);
   }
   if (reported < possible.refusals.size()) line += ", …";

@@ -119,7 +119,7 @@ struct Found {
 // The differences, as notes of a diagnostic.
 std::vector<Note> NotesOfChanges(const Plan& a, const Plan& b);
 
-constexpr std::size_t kMostChanges = 4;  // reported for one leak
+constexpr std::size_t kMaxChanges = 4;  // reported for one leak
 
 // Locales with a comma as decimal point, dots between thousands, a dotless i, another sort order.
 constexpr const char* kLocales[] = {"C.UTF-8",     "de_DE.UTF-8", "fr_FR.UTF-8", "tr_TR.UTF-8", "da_DK.UTF-8",
@@ -156,7 +156,7 @@ std::optional<Evaluation> Another(const EvaluationOptions& options, Found& found
 std::vector<Note> NotesOfProblems(const Diagnostics& problems) {
   std::vector<Note> notes;
   for (const Diagnostic& problem : problems) {
-    if (problem.severity == Severity::kError && notes.size() < kMostChanges) {
+    if (problem.severity == Severity::kError && notes.size() < kMaxChanges) {
       notes.push_back({"there: " + problem.message, problem.place});
     }
   }
@@ -180,7 +180,7 @@ std::string VariableText(const Value& value) { return value.AsString() != nullpt
 
 std::vector<Note> NotesOfChanges(const Plan& a, const Plan& b) {
   std::vector<Note> notes;
-  for (std::string& line : ChangeLines(DiffPlans(a, b), kMostChanges)) notes.push_back({std::move(line), {}});
+  for (std::string& line : ChangeLines(DiffPlans(a, b), kMaxChanges)) notes.push_back({std::move(line), {}});
   return notes;
 }
 
@@ -277,11 +277,11 @@ Found OnOtherMachines(const EvaluationOptions& options, const Evaluation& as_it_
 
 // Names of this machine and its user in the plan, with the files that contain them if known.
 Found OwnNamesIn(const EvaluationOptions& options, const Evaluation& as_it_is) {
-  constexpr std::size_t kShortest = 3;  // shorter names are taken for ordinary words
+  constexpr std::size_t kMin = 3;  // shorter names are taken for ordinary words
   Found found;
   std::vector<OwnName> names;
   const auto add = [&](const char* what, const std::string& name) {
-    if (name.size() >= kShortest && name != "localhost" && name != "/root") names.push_back({what, name});
+    if (name.size() >= kMin && name != "localhost" && name != "/root") names.push_back({what, name});
   };
   add("the name of this machine", OwnHostName());
   if (const char* home = std::getenv("HOME")) add("the caller's home folder", home);

@@ -236,14 +236,14 @@ NamedHosts HostsFilledByHydra(const NamedHosts& hosts, int processes, std::optio
 // Parses the core lists that msrun's --bind_core takes from MindSpore 2.7 on: {"device0": ["0-9"], "device1":
 // ["10-19"]}.
 
-constexpr std::size_t kMostBytes = 1U << 20;
-constexpr std::int64_t kMostCores = 1 << 20;
+constexpr std::size_t kMaxBytes = 1U << 20;
+constexpr std::int64_t kMaxCores = 1 << 20;
 
 std::optional<std::int64_t> NumberIn(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && number >= 0 && number < kMostCores ? std::optional(number) : std::nullopt;
+  return whole && number >= 0 && number < kMaxCores ? std::optional(number) : std::nullopt;
 }
 
 // The number of cores in "A-B" or "A"; nothing for other texts.
@@ -262,7 +262,7 @@ bool NamesADevice(std::string_view name) {
 // The number of cores of each device, if all devices have the same number; nothing if the numbers differ. An error is a
 // sentence: the text is no JSON object of names "deviceN" with lists of "A-B". The list "scheduler" is not counted.
 tl::expected<std::optional<int>, std::string> CoresOfEach(std::string_view json) {
-  const auto value = ValueFromJsonText(json, kMostBytes);
+  const auto value = ValueFromJsonText(json, kMaxBytes);
   if (!value || value->AsMap() == nullptr)
     return tl::make_unexpected("expected True, False or a JSON object of core lists");
   std::optional<std::int64_t> each;
@@ -282,7 +282,7 @@ tl::expected<std::optional<int>, std::string> CoresOfEach(std::string_view json)
     differ = differ || (each && *each != cores);
     each = cores;
   }
-  if (!each || differ || *each < 1 || *each >= kMostCores) return std::nullopt;
+  if (!each || differ || *each < 1 || *each >= kMaxCores) return std::nullopt;
   return static_cast<int>(*each);
 }
 
@@ -362,9 +362,9 @@ Result<Words> WordsOfAccelerateFile(std::string_view text, const std::string& fi
 
 namespace {
 
-constexpr int kMsrunDefault = 8;     // workers, in all and per host
-constexpr int kMostSimulation = 3;   // level
-constexpr int kMostSimulated = 128;  // processes on one host
+constexpr int kMsrunDefault = 8;    // workers, in all and per host
+constexpr int kMaxSimulation = 3;   // level
+constexpr int kMaxSimulated = 128;  // processes on one host
 constexpr const char* kNamedHosts = "named the hosts";
 
 std::optional<int> Number(std::string_view text, int least) {
@@ -824,8 +824,8 @@ class Reader {
         auto number = Count(name, value, -1);
         if (number && *number >= 0)
           (option.effect == OptionEffect::kSimulation ? simulation_ : simulated_rank_) = *number;
-        if (number && option.effect == OptionEffect::kSimulation && *number > kMostSimulation)
-          return Wrong(fmt::format("--sim_level {}: expected 0 to {}", *number, kMostSimulation), {});
+        if (number && option.effect == OptionEffect::kSimulation && *number > kMaxSimulation)
+          return Wrong(fmt::format("--sim_level {}: expected 0 to {}", *number, kMaxSimulation), {});
         return number.map([](int) {});
       }
       case OptionEffect::kNodeRank: {
@@ -1044,7 +1044,7 @@ class Reader {
     if (simulation_) {
       call_.framework = "none";
       Set("MS_SIMULATION_LEVEL", std::to_string(*simulation_));
-      const bool single = simulated_rank_ || here > kMostSimulated;
+      const bool single = simulated_rank_ || here > kMaxSimulated;
       call_.per_host = single ? 1 : here;
       if (single && !simulated_rank_)
         LeaveOut("--local_worker_num " + std::to_string(here), "is above 128, for which msrun simulates one process");

@@ -30,7 +30,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestLine = 300;
+constexpr std::size_t kMaxLine = 300;
 // What `exec` adds to its stderr if the program in the container failed.
 constexpr std::string_view kRemoteEnd = "command terminated with exit code";
 constexpr std::string_view kAgentName = "muster-agent: ";
@@ -113,11 +113,11 @@ CommandFailure KubectlFailure(const EndedProcess& end, std::string_view words) {
   const std::string_view line = LastLine(words);
   CommandFailure failure;
   if (line.starts_with(kAgentName)) {
-    failure.phrase = Printable(line.substr(0, kLongestLine));
+    failure.phrase = Printable(line.substr(0, kMaxLine));
     return failure;
   }
   failure.phrase = "kubectl " + EndText(end);
-  if (!line.empty()) failure.phrase = "kubectl: " + Printable(line.substr(0, kLongestLine));
+  if (!line.empty()) failure.phrase = "kubectl: " + Printable(line.substr(0, kMaxLine));
   for (const Known& known : kKnown) {
     if (words.find(known.words) == std::string_view::npos) continue;
     failure.hint = known.hint;
@@ -130,8 +130,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kLongestText = 300;
-constexpr std::size_t kLongestName = 253;  // of an object of a cluster
+constexpr std::size_t kMaxText = 300;
+constexpr std::size_t kMaxName = 253;  // of an object of a cluster
 
 // Reasons for which a container waits, and that need somebody: a first ErrImagePull is tried again by the node.
 constexpr std::array<std::string_view, 7> kStuck = {
@@ -154,7 +154,7 @@ std::string TextAt(const Json& json, const char* name) {
 std::string Phrase(const std::string& reason, const std::string& message) {
   std::string phrase = reason;
   if (!message.empty()) phrase += (phrase.empty() ? "" : ": ") + message.substr(0, message.find('\n'));
-  phrase = Printable(phrase.substr(0, kLongestText));
+  phrase = Printable(phrase.substr(0, kMaxText));
   while (phrase.ends_with('.') || phrase.ends_with(' ')) phrase.pop_back();
   return phrase;
 }
@@ -230,7 +230,7 @@ std::optional<PodStatus> ReadPodEvent(std::string_view json, const std::string& 
   PodStatus reported;
   reported.name = TextAt(At(pod, "metadata"), "name");
   const auto sound = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
-  if (reported.name.empty() || reported.name.size() > kLongestName || reported.name.front() == '-' ||
+  if (reported.name.empty() || reported.name.size() > kMaxName || reported.name.front() == '-' ||
       !std::all_of(reported.name.begin(), reported.name.end(), sound)) {
     return std::nullopt;
   }
@@ -248,7 +248,7 @@ std::vector<std::string> JsonStream::Feed(std::string_view bytes) {
       if (c != '{') broken_ = true;
     }
     object_ += c;
-    if (object_.size() > kMostBytes) broken_ = true;
+    if (object_.size() > kMaxBytes) broken_ = true;
     if (in_text_) {
       if (escaped_) {
         escaped_ = false;
@@ -341,7 +341,7 @@ class PodSet final : public HostCommands, public std::enable_shared_from_this<Po
 namespace {
 
 constexpr std::size_t kRunBytes = 8;
-constexpr std::uint32_t kMostPause = 32;  // seconds between two watches
+constexpr std::uint32_t kMaxPause = 32;  // seconds between two watches
 
 // The keyboard's signals are for muster; the deletion is not to be interrupted by them.
 constexpr const char* kDeleter = R"(trap "" INT HUP TERM; read -r end
@@ -516,7 +516,7 @@ void PodSet::OnWatchEnd() {
   watch_->Take();
   const EndedProcess end = *watch_->end();
   if (!answered_ && (end.signalled || end.code != 0)) return Refuse(KubectlFailure(end, watch_->Words()));
-  again_.expires_after(std::chrono::seconds(std::min(kMostPause, 1U << std::min(quiet_, 5U))));
+  again_.expires_after(std::chrono::seconds(std::min(kMaxPause, 1U << std::min(quiet_, 5U))));
   again_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
     if (const auto self = weak.lock(); self && !error) self->Watch();
   });

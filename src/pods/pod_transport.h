@@ -85,7 +85,7 @@ std::optional<PodStatus> ReadPodEvent(std::string_view json, const std::string& 
 // Splits a stream of JSON objects without separators, which may be printed on several lines.
 class JsonStream {
  public:
-  static constexpr std::size_t kMostBytes = 4U << 20;  // of one object
+  static constexpr std::size_t kMaxBytes = 4U << 20;  // of one object
 
   // The objects that are complete now. After an object that is too large, or other bytes than objects, broken() is true
   // and nothing more is returned.

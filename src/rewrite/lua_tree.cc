@@ -380,7 +380,7 @@ class Parser {
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kDeepestLua) parser_.in_.Fault("nested too deeply");
+      if (++parser_.depth_ > kMaxLuaDepth) parser_.in_.Fault("nested too deeply");
     }
     ~Level() { --parser_.depth_; }
     Level(const Level&) = delete;
@@ -778,7 +778,7 @@ class Parser {
 }  // namespace
 
 Result<LuaTree> ParseLua(std::string_view text, const std::string& file) {
-  if (text.size() > kMostLuaBytes) return Fail(Error("syntax", {file, 0}, "the file is too large to be rewritten"));
+  if (text.size() > kMaxLuaBytes) return Fail(Error("syntax", {file, 0}, "the file is too large to be rewritten"));
   return Parser(text, file).Run();
 }
 

@@ -150,8 +150,8 @@ struct LuaTree {
 };
 
 // The most bytes, and the deepest nesting, which is Lua's own.
-constexpr std::size_t kMostLuaBytes = 1U << 20;
-constexpr int kDeepestLua = 200;
+constexpr std::size_t kMaxLuaBytes = 1U << 20;
+constexpr int kMaxLuaDepth = 200;
 
 // `text` must outlive the tree. Kind "syntax" at the line in `file`.
 Result<LuaTree> ParseLua(std::string_view text, const std::string& file);

@@ -17,7 +17,7 @@ using Kind = LuaNode::Kind;
 constexpr std::string_view kContextModule = "muster.context";
 constexpr std::string_view kMindsporeModule = "muster.mindspore";
 constexpr std::string_view kMusterModule = "muster";
-constexpr int kMostAliases = 8;
+constexpr int kMaxAliases = 8;
 
 class Finder {
  public:
@@ -26,7 +26,7 @@ class Finder {
 
   ContextUses Run() {
     for (std::size_t i = 0; i < tree_.locals.size(); ++i) {
-      uses_.modules.push_back(OfLocal(static_cast<int>(i), kMostAliases));
+      uses_.modules.push_back(OfLocal(static_cast<int>(i), kMaxAliases));
     }
     for (const LuaLocal& local : tree_.locals) values_.insert(local.value);
     for (const LuaCallStatement& statement : tree_.calls) statement_of_[statement.call] = &statement;
@@ -52,7 +52,7 @@ class Finder {
   }
 
   // The module of muster that the expression stands for.
-  std::string ModuleOf(int node, int more = kMostAliases) const {
+  std::string ModuleOf(int node, int more = kMaxAliases) const {
     const LuaNode& it = At(node);
     if (more == 0) return "";
     if (it.kind == Kind::kParentheses) return ModuleOf(it.children.front(), more - 1);
@@ -73,7 +73,7 @@ class Finder {
   // "runtime.set_memory" for an index of the module mindspore.
   std::string PathOf(int node) const {
     std::string path;
-    for (int most = kMostAliases; most > 0; --most) {
+    for (int most = kMaxAliases; most > 0; --most) {
       const LuaNode& it = At(node);
       if (it.kind != Kind::kIndex || it.name.empty()) return "";
       path = std::string(it.name) + (path.empty() ? "" : "." + path);
@@ -216,9 +216,9 @@ class Finder {
 }  // namespace
 
 int VisibleModule(const LuaTree& tree, const ContextUses& uses, int innermost, std::string_view module) {
-  constexpr int kMost = 500;  // of hostile files; the caller can declare a local of its own
+  constexpr int kMax = 500;  // of hostile files; the caller can declare a local of its own
   std::set<std::string_view> seen;
-  int more = kMost;
+  int more = kMax;
   for (int each = innermost; each >= 0 && more-- > 0; each = tree.locals[static_cast<std::size_t>(each)].outer) {
     const auto number = static_cast<std::size_t>(each);
     if (seen.insert(tree.locals[number].name).second && uses.modules[number] == module) return each;

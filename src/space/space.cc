@@ -48,7 +48,7 @@ std::string PointText(const Point& point) {
 
 namespace {
 
-constexpr double kLargestWhole = 9007199254740992;  // 2^53: all whole numbers up to this are exact as double
+constexpr double kMaxWhole = 9007199254740992;  // 2^53: all whole numbers up to this are exact as double
 
 std::uint64_t Steps(const Axis& axis) {
   return static_cast<std::uint64_t>(std::llround((axis.high - axis.low) / axis.step));
@@ -116,7 +116,7 @@ Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats) {
     return refuse("a logarithmic axis needs numbers above 0, got " + ends, "");
   }
   if (axis.kind == Axis::Kind::kIntLogUniform &&
-      (axis.low < 1 || axis.high >= kLargestWhole || std::floor(axis.low) != axis.low ||
+      (axis.low < 1 || axis.high >= kMaxWhole || std::floor(axis.low) != axis.low ||
        std::floor(axis.high) != axis.high)) {
     return refuse("expected integers from 1, got " + ends, "");
   }
@@ -202,7 +202,7 @@ namespace {
 using Node = SpaceNode;
 using Parts = SpaceParts;
 
-constexpr std::uint64_t kMostCases = 1'000'000;  // combinations of axes that conditions depend on
+constexpr std::uint64_t kMaxCases = 1'000'000;  // combinations of axes that conditions depend on
 
 std::string Joined(const std::set<std::string>& names, char between) {
   std::string text;
@@ -314,7 +314,7 @@ class ProductNode : public NodeOfParts {
   bool CountCases() {
     if (conditionals_.empty()) return true;
     const std::uint64_t cases = SizeOf(deciding_);
-    if (cases > kMostCases) return false;
+    if (cases > kMaxCases) return false;
     for (std::uint64_t i = 0; i < cases; ++i) {
       Point point;
       AddProductAt(deciding_, i, point);
@@ -501,8 +501,8 @@ void RenameInSpace(Space& space, const std::map<std::string, std::string>& names
 
 namespace {
 
-constexpr std::uint64_t kMostPoints = std::uint64_t{1} << 53U;
-constexpr double kMostWeight = 1e9;
+constexpr std::uint64_t kMaxPoints = std::uint64_t{1} << 53U;
+constexpr double kMaxWeight = 1e9;
 
 Diagnostic SpaceError(const Place& place, std::string message, std::string hint = {}) {
   return Error("space", place, std::move(message), std::move(hint));
@@ -517,7 +517,7 @@ std::string ListText(const std::set<std::string>& names) {
 class Compiler {
  public:
   std::unique_ptr<SpaceNode> Compile(const Space& space) {
-    if (++depth_ > kDeepest) {
+    if (++depth_ > kMaxDepth) {
       Report(space, "spaces are nested too deeply");
       return nullptr;
     }
@@ -529,7 +529,7 @@ class Compiler {
   Diagnostics problems;
 
  private:
-  static constexpr int kDeepest = 64;
+  static constexpr int kMaxDepth = 64;
 
   void Report(const Space& space, std::string message, std::string hint = {}) {
     problems.push_back(SpaceError(space.place, std::move(message), std::move(hint)));
@@ -537,7 +537,7 @@ class Compiler {
 
   bool KeepSize(const Space& space, double size) {
     approximate_.push_back(size);
-    if (size <= static_cast<double>(kMostPoints)) return true;
+    if (size <= static_cast<double>(kMaxPoints)) return true;
     Report(space, "there are more than 2^53 points", "larger steps, or fewer axes");
     return false;
   }
@@ -720,7 +720,7 @@ class Compiler {
       return false;
     }
     for (const double weight : space.weights) {
-      if (weight > 0 && weight <= kMostWeight && weight >= 1 / kMostWeight) continue;
+      if (weight > 0 && weight <= kMaxWeight && weight >= 1 / kMaxWeight) continue;
       const bool extreme = weight > 0;
       Report(space,
              std::string("union: a weight must be a number ") + (extreme ? "from 1e-9 to 1e9" : "above 0") + ", got " +

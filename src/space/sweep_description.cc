@@ -110,7 +110,7 @@ std::vector<double> SobolPoints::At(std::uint64_t index) {
 namespace {
 
 // Then nearly everything that has weight was drawn: what is left is taken in the order of Shuffled().
-constexpr int kMostRepeats = 64;
+constexpr int kMaxRepeats = 64;
 
 }  // namespace
 
@@ -123,7 +123,7 @@ Point DistinctDraws::PointOf(Source source) const {
 }
 
 DistinctDraws::Source DistinctDraws::FindNext() {
-  for (int repeats = 0; repeats < kMostRepeats; ++repeats) {
+  for (int repeats = 0; repeats < kMaxRepeats; ++repeats) {
     const Source source{true, draws_++};
     if (known_.insert(PointText(PointOf(source))).second) return source;
   }
@@ -141,8 +141,8 @@ Point DistinctDraws::At(std::uint64_t number) {
 
 namespace {
 
-constexpr std::uint64_t kMostSobolPoints = std::uint64_t{1} << 32U;
-constexpr std::uint64_t kMostDraws = std::uint64_t{1} << 48U;
+constexpr std::uint64_t kMaxSobolPoints = std::uint64_t{1} << 32U;
+constexpr std::uint64_t kMaxDraws = std::uint64_t{1} << 48U;
 
 std::uint64_t ShardOf(const SamplerChoice& choice, std::uint64_t all) {
   return all / choice.shards + (choice.shard < all % choice.shards ? 1 : 0);
@@ -187,19 +187,19 @@ Result<Sampler> Sampler::Of(const CompiledSpace& space, const SamplerChoice& cho
   }
   if (!choice.trials) {
     if (!size) return refuse("missing number of trials", "trials = 128");
-    return Sampler(space, choice, *size, choice.kind == SamplerChoice::Kind::kSobol ? kMostSobolPoints : *size);
+    return Sampler(space, choice, *size, choice.kind == SamplerChoice::Kind::kSobol ? kMaxSobolPoints : *size);
   }
   if (choice.kind == SamplerChoice::Kind::kSobol) {
-    if (space.dimensions().size() > SobolPoints::kMostDimensions) {
-      return refuse("Sobol's sequence has " + std::to_string(SobolPoints::kMostDimensions) +
+    if (space.dimensions().size() > SobolPoints::kMaxDimensions) {
+      return refuse("Sobol's sequence has " + std::to_string(SobolPoints::kMaxDimensions) +
                         " dimensions, and the space " + std::to_string(space.dimensions().size()),
                     "--random draws any number");
     }
-    if (*choice.trials > kMostSobolPoints) return refuse("Sobol's sequence has 2^32 points", "");
-    return Sampler(space, choice, *choice.trials, kMostSobolPoints);
+    if (*choice.trials > kMaxSobolPoints) return refuse("Sobol's sequence has 2^32 points", "");
+    return Sampler(space, choice, *choice.trials, kMaxSobolPoints);
   }
   // Sampling without replacement ends when all points are used.
-  return Sampler(space, choice, size ? std::min(*size, *choice.trials) : *choice.trials, size.value_or(kMostDraws));
+  return Sampler(space, choice, size ? std::min(*size, *choice.trials) : *choice.trials, size.value_or(kMaxDraws));
 }
 
 void Sampler::Extend(std::uint64_t size) {

@@ -38,9 +38,9 @@ std::uint64_t Shuffled(std::uint64_t index, std::uint64_t size, std::uint64_t se
 // including its zeroth point (Owen: On dropping the first Sobol' point, 2020).
 class SobolPoints {
  public:
-  static constexpr std::size_t kMostDimensions = 3667;  // of the direction number table
+  static constexpr std::size_t kMaxDimensions = 3667;  // of the direction number table
 
-  // From 1 to kMostDimensions. With a seed, each dimension is scrambled by nested uniform scrambling (Owen 1995), as
+  // From 1 to kMaxDimensions. With a seed, each dimension is scrambled by nested uniform scrambling (Owen 1995), as
   // hashed by Laine and Karras with the constants of Burley (Practical Hash-based Owen Scrambling, JCGT 9(4), 2020),
   // which keeps the points evenly distributed and makes them depend on the seed.
   SobolPoints(std::size_t dimensions, std::optional<std::uint64_t> seed);

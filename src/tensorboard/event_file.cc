@@ -134,10 +134,10 @@ namespace {
 
 using Put = std::function<bool(std::string_view)>;
 
-constexpr double kMostStep = 9e15;  // exact in a double
+constexpr double kMaxStep = 9e15;  // exact in a double
 constexpr std::uint64_t kWholeFile = std::numeric_limits<std::uint64_t>::max();
 
-bool IsStep(double number) { return number == std::floor(number) && std::abs(number) <= kMostStep; }
+bool IsStep(double number) { return number == std::floor(number) && std::abs(number) <= kMaxStep; }
 
 // A metrics file, as far as it was read first: an active run appends to it.
 struct ReadFile {
@@ -165,7 +165,7 @@ class ProcessEvents {
       any = true;
       reports_ += part.reports;
       for (const auto& [metric, column] : part.columns) {
-        if (!names_.contains(metric) && names_.size() >= kMostMetricNames) continue;
+        if (!names_.contains(metric) && names_.size() >= kMaxMetricNames) continue;
         bool& steps = names_.emplace(metric, true).first->second;
         steps = steps && std::all_of(column.values.begin(), column.values.end(),
                                      [](double step) { return std::isnan(step) || IsStep(step); });

@@ -32,8 +32,8 @@ std::size_t SequenceLength(std::string_view bytes) {
   for (std::size_t i = 2; i < bytes.size(); ++i) {
     if (bytes[i] >= 0x40 && bytes[i] <= 0x7e) return i + 1;
   }
-  constexpr std::size_t kLongest = 32;
-  return bytes.size() > kLongest ? bytes.size() : 0;
+  constexpr std::size_t kMax = 32;
+  return bytes.size() > kMax ? bytes.size() : 0;
 }
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

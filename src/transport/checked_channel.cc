@@ -32,7 +32,7 @@ bool TakeOne(std::uint32_t& count) {
 
 namespace {
 
-constexpr std::uint32_t kMostEvidence = 4;   // per exit: a core dump, memory, a full disk
+constexpr std::uint32_t kMaxEvidence = 4;    // per exit: a core dump, memory, a full disk
 constexpr std::uint32_t kSignalsOfStop = 2;  // the ordered signal, and SIGKILL after it
 
 }  // namespace
@@ -55,7 +55,7 @@ void ProcessExpectations::Note(const StartProcess& command) {
   Attempt attempt;
   attempt.number = command.attempt;
   attempt.ready = command.ready.kind == ReadyWhen::Kind::kNothing ? 0 : 1;
-  attempt.evidence = kMostEvidence;
+  attempt.evidence = kMaxEvidence;
   attempt.ports = static_cast<std::uint32_t>(ports_.size() + 1);
   attempts_.insert_or_assign(command.process, attempt);
 }
@@ -423,7 +423,7 @@ struct CheckedChannel::State : std::enable_shared_from_this<State> {
     const auto keep = shared_from_this();
     ++strays;
     Notify(StrayMessage{why});
-    if (strays > kMostStrays && below && !std::exchange(broken, true)) {
+    if (strays > kMaxStrays && below && !std::exchange(broken, true)) {
       below->BreakOff("too many unexpected messages, last: " + why);
     }
   }

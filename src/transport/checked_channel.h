@@ -247,7 +247,7 @@ class AgentMessageValidator {
 class CheckedChannel final : public Channel {
  public:
   // Number of strays that are tolerated from one agent.
-  static constexpr std::uint32_t kMostStrays = 8;
+  static constexpr std::uint32_t kMaxStrays = 8;
 
   explicit CheckedChannel(std::unique_ptr<UncheckedChannel> below);
   ~CheckedChannel() override;

@@ -26,7 +26,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestStartLine = 300;
+constexpr std::size_t kMaxStartLine = 300;
 
 }  // namespace
 
@@ -65,7 +65,7 @@ std::string StartCommand::LastWords() const {
   if (end == std::string_view::npos) return {};
   words = words.substr(0, end + 1);
   words = words.substr(words.find_last_of("\r\n") + 1);  // from the beginning if there is none
-  return Printable(words.substr(0, kLongestStartLine));
+  return Printable(words.substr(0, kMaxStartLine));
 }
 
 void StartCommand::EndSoon() {
@@ -103,7 +103,7 @@ constexpr std::chrono::milliseconds kDescriptorPause{100};
 // again.
 constexpr std::size_t kShareOfAMachine = 4;
 // Handshakes go on between so many new connections.
-constexpr int kMostAtOnce = 64;
+constexpr int kMaxAtOnce = 64;
 
 }  // namespace
 
@@ -171,7 +171,7 @@ void DialListener::AwaitConnection() {
 }
 
 void DialListener::TakeConnections() {
-  for (int i = 0; i < kMostAtOnce && visitors_.size() <= limits_.most; ++i) {
+  for (int i = 0; i < kMaxAtOnce && visitors_.size() <= limits_.most; ++i) {
     UniqueFd connection(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -327,7 +327,7 @@ constexpr std::chrono::seconds kPauseAnswerTime{6};
 // As much as is kept of one command.
 void KeepLatest(std::string& words, std::string_view more) {
   words += more;
-  if (words.size() > WatchedCommand::kMostWords) words.erase(0, words.size() - WatchedCommand::kMostWords);
+  if (words.size() > WatchedCommand::kMaxWords) words.erase(0, words.size() - WatchedCommand::kMaxWords);
 }
 
 std::string_view WithoutDomain(std::string_view name) { return name.substr(0, name.find('.')); }
@@ -392,7 +392,7 @@ Result<std::shared_ptr<DialServer>> DialServer::Open(boost::asio::io_context& io
   std::vector<std::string> addresses = server->settings_.addresses;
   if (addresses.empty()) addresses = OwnAddresses();
   for (const std::string& ip : addresses) {
-    if (file.addresses.size() < kMostDialAddresses) file.addresses.push_back({ip, server->listener_->port()});
+    if (file.addresses.size() < kMaxDialAddresses) file.addresses.push_back({ip, server->listener_->port()});
   }
   // What an agent could not read is an error of the settings, here and not there.
   if (const auto parsed = ParseDialFile(DialFileText(file)); !parsed) {

@@ -107,7 +107,7 @@ namespace {
 
 constexpr int kNotFound = 127;
 constexpr int kNotExecutable = 126;
-constexpr std::size_t kLongestLine = 300;
+constexpr std::size_t kMaxLine = 300;
 
 struct Known {
   std::string_view words;  // text to be found in a line
@@ -175,7 +175,7 @@ SshFailure FailureOf(SshFailureKind kind) {
   return {kind, {}, {}};
 }
 
-std::string Shortened(std::string_view line) { return Printable(line.substr(0, kLongestLine)); }
+std::string Shortened(std::string_view line) { return Printable(line.substr(0, kMaxLine)); }
 
 }  // namespace
 
@@ -243,7 +243,7 @@ void ConnectWindow::Done(std::uint32_t connection) {
 bool ConnectWindow::TurnedAway(std::uint32_t connection, std::uint64_t now_ns) {
   Narrow();
   const std::uint32_t tries = ++tries_[connection];
-  if (tries >= kMostTries) {
+  if (tries >= kMaxTries) {
     Done(connection);
     return false;
   }
@@ -268,7 +268,7 @@ class SshGate : public std::enable_shared_from_this<SshGate> {
   void Enter(std::uint32_t connection, const std::string& host, std::function<void()> begin);
   // The connection was established, or has ended.
   void Passed(std::uint32_t connection);
-  // Schedules a retry. Returns false if the connection has been tried too often (ConnectWindow::kMostTries).
+  // Schedules a retry. Returns false if the connection has been tried too often (ConnectWindow::kMaxTries).
   bool TurnedAway(std::uint32_t connection);
 
  private:

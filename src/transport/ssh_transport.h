@@ -92,7 +92,7 @@ class ConnectWindow {
  public:
   static constexpr std::uint32_t kWide = 64;
   static constexpr std::uint32_t kNarrow = 8;
-  static constexpr std::uint32_t kMostTries = 6;
+  static constexpr std::uint32_t kMaxTries = 6;
 
   // `random` returns a number from 0 to its argument, both included.
   using Random = std::function<std::uint64_t(std::uint64_t)>;
@@ -111,7 +111,7 @@ class ConnectWindow {
   // Reports that the connection was established, has failed for good or is not needed any more; may be called before it
   // was begun.
   void Done(std::uint32_t connection);
-  // Schedules a retry. Returns false, and counts as Done(), if the connection has been tried kMostTries times.
+  // Schedules a retry. Returns false, and counts as Done(), if the connection has been tried kMaxTries times.
   bool TurnedAway(std::uint32_t connection, std::uint64_t now_ns);
 
  private:

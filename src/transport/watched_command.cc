@@ -58,7 +58,7 @@ bool WatchedCommand::ReadWords() {
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     if (got == 0) return false;
     words_.append(bytes, static_cast<std::size_t>(got));
-    if (words_.size() > kMostWords) words_.erase(0, words_.size() - kMostWords);
+    if (words_.size() > kMaxWords) words_.erase(0, words_.size() - kMaxWords);
   }
 }
 
@@ -145,7 +145,7 @@ bool HeldCommand::ReadOutput() {
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     if (got == 0) return false;
     output_.append(bytes, static_cast<std::size_t>(got));
-    if (output_.size() > kMostOutput) return false;
+    if (output_.size() > kMaxOutput) return false;
   }
 }
 

@@ -29,7 +29,7 @@ namespace muster {
 class WatchedCommand : public std::enable_shared_from_this<WatchedCommand> {
  public:
   // Bytes of output that are kept: the latest.
-  static constexpr std::size_t kMostWords = 8U << 10;
+  static constexpr std::size_t kMaxWords = 8U << 10;
 
   // Starts the process with this process's environment and a stderr of its own, in a session of its own. Calls
   // `ended` once, from the loop, when the process has ended, but not after Take(). The error is a phrase.
@@ -75,7 +75,7 @@ class HeldCommand : public std::enable_shared_from_this<HeldCommand> {
  public:
   static constexpr std::chrono::seconds kPartingTime{2};
   // Bytes of output that are kept; a command that prints more is not listened to any more.
-  static constexpr std::size_t kMostOutput = 4U << 20;
+  static constexpr std::size_t kMaxOutput = 4U << 20;
 
   // Called from the loop.
   struct Calls {

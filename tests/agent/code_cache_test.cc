@@ -306,7 +306,7 @@ TEST(CodeCache, KeepsRecentTreesAndThoseInUse) {
     filling.Fill();
     trees.push_back(filling.ready->folder);
   };
-  for (int i = 0; i < static_cast<int>(CodeCache::kMostTrees); ++i) make(i);
+  for (int i = 0; i < static_cast<int>(CodeCache::kMaxTrees); ++i) make(i);
   const auto now = fs::file_time_type::clock::now();
   for (std::size_t i = 0; i < trees.size(); ++i) {
     fs::last_write_time(trees[i] + ".list", now - std::chrono::hours(100 - static_cast<int>(i)));

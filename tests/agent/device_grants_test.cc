@@ -49,7 +49,7 @@ TEST(DeviceTurns, LetSmallerJobsOvertakeOneThatDoesNotFitYet) {
 }
 
 TEST(DeviceTurns, ReserveDevicesForAJobOvertakenTooOften) {
-  const WaitingJob large = Job("large", 1, 2, kMostDeviceOvertakes);
+  const WaitingJob large = Job("large", 1, 2, kMaxDeviceOvertakes);
   EXPECT_TRUE(ServeInTurn({Job("small", 0), large}, HeldBy({"x", "x", "x", ""})).empty());
   EXPECT_EQ(ServeInTurn({Job("small", 0), large}, HeldBy({"x", "", "", ""})),
             (std::vector<DeviceGrant>{{1, {1, 2}, {}}, {0, {3}, {}}}));

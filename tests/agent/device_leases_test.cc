@@ -181,9 +181,9 @@ TEST_F(Leases, GoToALargeJobAfterTheOvertakeLimit) {
   for (;; ++overtakes) {
     DeviceLeases small(folder_);
     if (!small.Take(Of("small" + std::to_string(overtakes)))) break;
-    ASSERT_LE(overtakes, kMostDeviceOvertakes);
+    ASSERT_LE(overtakes, kMaxDeviceOvertakes);
   }
-  EXPECT_EQ(overtakes, kMostDeviceOvertakes);
+  EXPECT_EQ(overtakes, kMaxDeviceOvertakes);
   one_.GiveUp();
   EXPECT_EQ(large.TakeInTurn(Of("large", 2)), (Taken{0, 1}));
 }

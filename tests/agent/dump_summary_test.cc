@@ -48,14 +48,14 @@ TEST(DumpSummary, IsBounded) {
     found.stacks.push_back({10 + static_cast<pid_t>(i), "", std::vector<StackFrame>(64, {"f", "a.c", 1})});
   }
   const std::vector<SystemProcessState> states = Summarize(std::vector<FoundProcess>(20, found));
-  EXPECT_EQ(states.size(), kMostReportedProcesses);
+  EXPECT_EQ(states.size(), kMaxReportedProcesses);
   std::size_t frames = 0;
   for (const SystemProcessState& state : states) {
-    EXPECT_LE(state.threads.size(), kMostReportedThreads);
+    EXPECT_LE(state.threads.size(), kMaxReportedThreads);
     for (const ThreadState& thread : state.threads) frames += thread.frames.size();
   }
-  EXPECT_LE(frames, kMostFramesInAll);
-  EXPECT_EQ(states[0].threads[0].frames.size(), kMostReportedFrames);
+  EXPECT_LE(frames, kMaxFramesInAll);
+  EXPECT_EQ(states[0].threads[0].frames.size(), kMaxReportedFrames);
 }
 
 TEST(DumpSummary, EscapesUnsafeText) {

@@ -118,11 +118,11 @@ TEST(StackText, IsBoundedForAnyInput) {
     for (int frame = 0; frame < 70; ++frame) many += "    " + std::string(300, 'f') + " (a:1)\n";
   }
   const std::vector<ThreadStack> stacks = ParsePySpy(many);
-  ASSERT_EQ(stacks.size(), kMostStackThreads);
+  ASSERT_EQ(stacks.size(), kMaxStackThreads);
   for (const ThreadStack& stack : stacks) {
-    EXPECT_EQ(stack.frames.size(), kMostStackFrames);
-    EXPECT_LE(stack.name.size(), kMostStackName);
-    EXPECT_LE(stack.frames[0].function.size(), kMostStackName);
+    EXPECT_EQ(stack.frames.size(), kMaxStackFrames);
+    EXPECT_LE(stack.name.size(), kMaxStackName);
+    EXPECT_LE(stack.frames[0].function.size(), kMaxStackName);
   }
   EXPECT_TRUE(ParsePySpy("    f (a.py:1)\n").empty()) << "a frame of no thread";
   EXPECT_EQ(Shown(ParsePySpy("Thread 99999999999 (idle)\n    f (a.py:99999999999)\n    ()\n     g (b)\n    (c)\n")),

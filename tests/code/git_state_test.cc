@@ -46,7 +46,7 @@ TEST(GitState, CountsMoreFilesThanItNames) {
   const auto state = ReadGitStatus(bytes);
   ASSERT_TRUE(state);
   EXPECT_EQ(state->untracked, 50U);
-  EXPECT_EQ(state->names.size(), GitState::kMostNames);
+  EXPECT_EQ(state->names.size(), GitState::kMaxNames);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void Require(bool holds) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (const auto file = muster::ParseDialFile(bytes)) {
-    Require(file->addresses.size() <= muster::kMostDialAddresses);
+    Require(file->addresses.size() <= muster::kMaxDialAddresses);
     Require(muster::ParseDialFile(muster::DialFileText(*file)) == *file);
   }
   if (const auto greeting = muster::ParseGreeting(bytes)) Require(muster::GreetingBytes(*greeting) == bytes);

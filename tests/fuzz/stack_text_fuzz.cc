@@ -11,13 +11,13 @@
 namespace {
 
 void Check(const std::vector<muster::ThreadStack>& stacks) {
-  if (stacks.size() > muster::kMostStackThreads) std::abort();
+  if (stacks.size() > muster::kMaxStackThreads) std::abort();
   for (const muster::ThreadStack& stack : stacks) {
-    if (stack.frames.size() > muster::kMostStackFrames || stack.tid < 0) std::abort();
-    if (stack.name.size() > muster::kMostStackName) std::abort();
+    if (stack.frames.size() > muster::kMaxStackFrames || stack.tid < 0) std::abort();
+    if (stack.name.size() > muster::kMaxStackName) std::abort();
     for (const muster::StackFrame& frame : stack.frames) {
-      if (frame.function.empty() || frame.function.size() > muster::kMostStackName) std::abort();
-      if (frame.file.size() > muster::kMostStackName) std::abort();
+      if (frame.function.empty() || frame.function.size() > muster::kMaxStackName) std::abort();
+      if (frame.file.size() > muster::kMaxStackName) std::abort();
     }
   }
 }
@@ -28,8 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Check(muster::ParsePySpy(text));
   Check(muster::ParseGdb(text));
-  if (muster::RefusalIn(text).size() > muster::kMostStackName) std::abort();
-  if (muster::LastWords(text).size() > muster::kMostStackName) std::abort();
+  if (muster::RefusalIn(text).size() > muster::kMaxStackName) std::abort();
+  if (muster::LastWords(text).size() > muster::kMaxStackName) std::abort();
   const std::string kept = muster::WithoutCommandLine(text);
   if (kept.size() > text.size() || muster::WithoutCommandLine(kept).size() > kept.size()) std::abort();
   // Arguments are dropped even where only the version line follows the process line.

@@ -362,8 +362,8 @@ TEST(MutatedFrames, NeitherCrashNorHangNorExhaustTheHead) {
                                    << (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM ? ", a hang" : "");
     ASSERT_EQ(WEXITSTATUS(status), 0) << "MUSTER_SEED=" << account->seed;
 #if !defined(__SANITIZE_ADDRESS__)
-    constexpr long kMostKib = 256L << 10;
-    ASSERT_LT(usage.ru_maxrss, kMostKib) << "from MUSTER_SEED=" << begin;
+    constexpr long kMaxKib = 256L << 10;
+    ASSERT_LT(usage.ru_maxrss, kMaxKib) << "from MUSTER_SEED=" << begin;
 #endif
   }
   EXPECT_LT(account->well, count / 2) << "most frames are to reach a run while it goes on";

@@ -124,7 +124,7 @@ TEST(Roles, RecordLogLimits) {
       "logs = { max = '1GiB' },");
   EXPECT_EQ(plan.roles[0].limits.log_bytes, 64U << 20);
   EXPECT_EQ(plan.roles[1].limits.log_bytes, 1U << 30);
-  EXPECT_EQ(plan.roles[2].limits.log_bytes, kLeastLogBytes);
+  EXPECT_EQ(plan.roles[2].limits.log_bytes, kMinLogBytes);
   EXPECT_EQ(PlanOf("job:role 'a' { command = { 'a' } }").roles[0].limits.log_bytes, 0U);
 }
 

@@ -89,7 +89,7 @@ TEST(Page, LimitsThePointsOfAllCurves) {
     points += curve.points.x.size();
     EXPECT_EQ(*std::max_element(curve.points.y.begin(), curve.points.y.end()), 9.0F);
   }
-  EXPECT_LE(points, kMostPagePoints);
+  EXPECT_LE(points, kMaxPagePoints);
   EXPECT_EQ(page.metrics.at(0), "m0");
   EXPECT_LT(page.metrics.size(), 10U);
   EXPECT_EQ(page.metrics.size() + page.metrics_left_out, 10U);

@@ -137,8 +137,8 @@ TEST(PlanCheck, RefusesUnrunnableAndDangerousPlans) {
       {[](Plan& p) { p.name = "../x"; }, "its name"},
       {[](Plan& p) { p.hosts[0].label = "$(touch${IFS}X)"; }, "a host has an invalid label"},
       {[](Plan& p) { p.time_limit_ms = 0xffffffffffffffffULL; }, "one of its limits"},
-      {[](Plan& p) { p.roles[0].limits.log_bytes = kLeastLogBytes - 1; }, "the limit of the logs of role"},
-      {[](Plan& p) { p.roles[0].limits.log_bytes = kMostLogBytes + 1; }, "the limit of the logs of role"},
+      {[](Plan& p) { p.roles[0].limits.log_bytes = kMinLogBytes - 1; }, "the limit of the logs of role"},
+      {[](Plan& p) { p.roles[0].limits.log_bytes = kMaxLogBytes + 1; }, "the limit of the logs of role"},
       {[](Plan& p) { p.roles[0].limits.silent_ms = 0xffffffffffffffffULL; }, "a limit of role"},
       {[](Plan& p) { p.roles[0].after = {9}; }, "starts after an unknown role"},
       {[](Plan& p) {

@@ -156,7 +156,7 @@ TEST(PlanId, DiffersWithEveryDifferenceInExecution) {
       [](Plan& p) { p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, false, false, {}, {}, 7}; },
       [](Plan& p) { p.roles[2].limits.time_ms = 1; },
       [](Plan& p) { p.roles[2].limits.silent_ms = 1; },
-      [](Plan& p) { p.roles[2].limits.log_bytes = kLeastLogBytes; },
+      [](Plan& p) { p.roles[2].limits.log_bytes = kMinLogBytes; },
       [](Plan& p) { p.processes[4].ready_what = "x"; },
       [](Plan& p) { p.hosts[0].label = "host1"; },
       [](Plan& p) { p.hosts[0].devices = 5; },

@@ -101,7 +101,7 @@ void RandomPolicies(std::mt19937& random, Role& role) {
     if (Coin(random)) role.restart.signals = {"KILL", "SEGV"};
     role.restart.backoff_ms = static_cast<std::uint32_t>(random() >> 16);
   }
-  if (Coin(random)) role.limits = {random() >> 8, random() >> 8, Coin(random) ? 0 : kLeastLogBytes + random()};
+  if (Coin(random)) role.limits = {random() >> 8, random() >> 8, Coin(random) ? 0 : kMinLogBytes + random()};
 }
 
 void RandomCores(std::mt19937& random, CoreUse& cores) {

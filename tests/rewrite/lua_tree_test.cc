@@ -71,8 +71,8 @@ TEST(LuaTree, LimitsNesting) {
 }
 
 TEST(LuaTree, RefusesAFileThatIsTooLarge) {
-  EXPECT_EQ(Parsed(std::string(kMostLuaBytes, ' ')), "ok");
-  EXPECT_EQ(Parsed(std::string(kMostLuaBytes + 1, ' ')), "0: the file is too large to be rewritten");
+  EXPECT_EQ(Parsed(std::string(kMaxLuaBytes, ' ')), "ok");
+  EXPECT_EQ(Parsed(std::string(kMaxLuaBytes + 1, ' ')), "0: the file is too large to be rewritten");
 }
 
 TEST(LuaTree, ResolvesNamesToLocals) {

@@ -70,7 +70,7 @@ TEST(CheckedJournal, SkipsRecordsOfAttemptsThatWereNotOrdered) {
 
 TEST(CheckedJournal, SkipsRecordsOfImpossibleHosts) {
   const Plan plan = SamplePlan({{"worker", 2}}, 2);
-  EXPECT_EQ(Kept(plan, {AgentLost{1 + kMostSpares, "", 0}, AgentLost{2 + kMostSpares, "", 0}}).size(), 1U);
+  EXPECT_EQ(Kept(plan, {AgentLost{1 + kMaxSpares, "", 0}, AgentLost{2 + kMaxSpares, "", 0}}).size(), 1U);
   EXPECT_EQ(Kept(plan, {ReplaceOrdered{kNobody, 0}, ReplaceOrdered{0, kNobody}}), Names());
   HostsCompared compared;
   compared.differences = {{"kernel", {{"6.1", {0, 1}}, {"6.2", {kNobody}}}}};

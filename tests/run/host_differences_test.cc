@@ -104,8 +104,8 @@ TEST(HostFaults, IncludeClocksThatDifferBeyondTheUncertainty) {
 
 TEST(HostFaults, IncludeFullDisks) {
   auto hosts = Hosts(4);
-  hosts[0].facts.disks[0].free_bytes = kLeastFreeBytes - 1;
-  hosts[1].facts.disks[0].free_inodes = kLeastFreeInodes - 1;
+  hosts[0].facts.disks[0].free_bytes = kMinFreeBytes - 1;
+  hosts[1].facts.disks[0].free_inodes = kMinFreeInodes - 1;
   hosts[2].facts.disks[0].inodes = hosts[2].facts.disks[0].free_inodes = 0;  // the file system does not count inodes
   hosts[3].facts.disks[0].error = "Permission denied";
   EXPECT_EQ(FaultTexts(hosts), (Texts{"disk: /tmp is full: less than 100 MiB are free: n1",

@@ -119,7 +119,7 @@ TEST_F(HostileAgents, AreLostIfTheyPersist) {
     }
   });
   EXPECT_EQ(outcome.outcome, "lost");
-  EXPECT_EQ(Records<HostStray>().size(), CheckedChannel::kMostStrays + 1);
+  EXPECT_EQ(Records<HostStray>().size(), CheckedChannel::kMaxStrays + 1);
   const auto lost = Records<AgentLost>();
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_EQ(lost[0].host, 1U);

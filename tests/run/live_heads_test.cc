@@ -82,7 +82,7 @@ TEST_F(LiveHeads, AreIgnoredInAFolderWritableByOthers) {
 TEST_F(LiveHeads, EntriesOfOthersAndInvalidOnesAreSkipped) {
   const RunDirectory run = Held("run");
   const std::string sound = EntryOf(run.path(), ::getpid(), OwnStartTicks());
-  WriteEntry("long.json", sound.substr(0, sound.size() - 2) + ",\"x\":\"" + std::string(kMostHeadEntry, 'x') + "\"}");
+  WriteEntry("long.json", sound.substr(0, sound.size() - 2) + ",\"x\":\"" + std::string(kMaxHeadEntry, 'x') + "\"}");
   WriteEntry("none.json", "{\"format\":1,");
   WriteEntry("relative.json", EntryOf("run", ::getpid(), OwnStartTicks()));
   WriteEntry("other.json", "{\"format\":2" + sound.substr(11));

@@ -75,7 +75,7 @@ TEST(MetricHistory, ContinuesALineThatWasIncomplete) {
 TEST(MetricHistory, HasAtMostAsManyMetricsAsAReport) {
   MetricHistory history;
   for (int i = 0; i < 300; ++i) history.Take("{\"m" + std::to_string(i) + "\": 1}\n");
-  EXPECT_EQ(history.columns.size(), kMostMetricNames);
+  EXPECT_EQ(history.columns.size(), kMaxMetricNames);
   EXPECT_EQ(history.reports, 300U);
 }
 

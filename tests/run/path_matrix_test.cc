@@ -69,8 +69,8 @@ TEST(PathMatrix, ChecksAFewPortsOfThePlanFromEveryOtherHost) {
     plan.ports["p" + std::to_string(i)] = {1, 0, ""};
     ports["p" + std::to_string(i)] = static_cast<std::uint16_t>(7000 + i);
   }
-  EXPECT_EQ(PortsTried(plan, 1, ports).size(), kMostPortsTried);
-  EXPECT_EQ(TriesOf(plan, 0, ports).size(), kMostPortsTried + 2);
+  EXPECT_EQ(PortsTried(plan, 1, ports).size(), kMaxPortsTried);
+  EXPECT_EQ(TriesOf(plan, 0, ports).size(), kMaxPortsTried + 2);
   EXPECT_EQ(TriesOf(plan, 1, ports).size(), 2U);
 }
 

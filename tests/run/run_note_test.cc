@@ -34,8 +34,8 @@ TEST(RunNote, IsReplacedAndRemoved) {
 TEST(RunNote, IsBoundedPlainText) {
   const testing::TempDir run;
   const UniqueFd folder = Open(run);
-  EXPECT_TRUE(CheckNote(std::string(kLongestNote, 'x')));
-  for (const std::string& text : {std::string(kLongestNote + 1, 'x'), std::string("\x1b[2J"), std::string("a\0b", 3),
+  EXPECT_TRUE(CheckNote(std::string(kMaxNote, 'x')));
+  for (const std::string& text : {std::string(kMaxNote + 1, 'x'), std::string("\x1b[2J"), std::string("a\0b", 3),
                                   std::string("\xff"), std::string("a\rb"), std::string("\x7f")}) {
     EXPECT_FALSE(WriteNote(folder.get(), text));
     std::ofstream(run / "note.txt") << text;

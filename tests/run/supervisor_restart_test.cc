@@ -409,7 +409,7 @@ TEST(OtherPorts, AreAwaitedAfterAllProcessesHaveExited) {
 
 TEST(OtherPorts, AreAssignedAtMostAFewTimes) {
   RunningJob job(WithPorts());
-  for (std::uint32_t attempt = 0; attempt < kMostRebinds; ++attempt) {
+  for (std::uint32_t attempt = 0; attempt < kMaxRebinds; ++attempt) {
     job(Taken(0, "rpc", attempt));
     EXPECT_EQ(job(Exited(0, 98, attempt)).front(), "restart " + std::to_string(attempt + 1) + " of job for 0 1 2 in 0");
     job(Rebound());
@@ -417,9 +417,9 @@ TEST(OtherPorts, AreAssignedAtMostAFewTimes) {
     job(Killed(2, SIGTERM, attempt));
     for (ProcessId process = 0; process < 3; ++process) job(Started(process, attempt + 1));
   }
-  job(Taken(0, "rpc", kMostRebinds));
-  EXPECT_EQ(job(Exited(0, 98, kMostRebinds)).front(), "origin 0");
-  for (const ProcessId process : {1U, 2U}) job(Killed(process, SIGTERM, kMostRebinds));
+  job(Taken(0, "rpc", kMaxRebinds));
+  EXPECT_EQ(job(Exited(0, 98, kMaxRebinds)).front(), "origin 0");
+  for (const ProcessId process : {1U, 2U}) job(Killed(process, SIGTERM, kMaxRebinds));
   job(Empty(0));
   EXPECT_EQ(
       job.supervisor.Ended(false).why,

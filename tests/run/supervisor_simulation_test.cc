@@ -190,7 +190,7 @@ class Simulation {
                            restart.why.find("already got other ports") == std::string::npos;
     if (elsewhere) {
       ASSERT_EQ(restart.count, ++rebinds_);
-      ASSERT_LE(rebinds_, kMostRebinds);
+      ASSERT_LE(rebinds_, kMaxRebinds);
       return;
     }
     std::vector<MonotonicNs>& times = restarts_[plan_.processes[restart.process].role];

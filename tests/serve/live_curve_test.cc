@@ -38,12 +38,12 @@ TEST(LiveCurves, UseTheMetricOfEarlyStopping) {
 
 TEST(LiveCurve, KeepsItsExtremesWhenItHasTooManyPoints) {
   LiveCurve curve;
-  for (std::size_t i = 0; i < 3 * LiveCurve::kMostPoints; ++i) {
+  for (std::size_t i = 0; i < 3 * LiveCurve::kMaxPoints; ++i) {
     const double at = static_cast<double>(i);
     curve.Add(at, i == 1'234 ? 100 : i == 5'432 ? -100 : std::sin(at));
   }
-  EXPECT_LE(curve.x.size(), LiveCurve::kMostPoints);
-  EXPECT_EQ(curve.total, 3 * LiveCurve::kMostPoints);
+  EXPECT_LE(curve.x.size(), LiveCurve::kMaxPoints);
+  EXPECT_EQ(curve.total, 3 * LiveCurve::kMaxPoints);
   EXPECT_EQ(*std::max_element(curve.y.begin(), curve.y.end()), 100);
   EXPECT_EQ(*std::min_element(curve.y.begin(), curve.y.end()), -100);
   EXPECT_TRUE(std::is_sorted(curve.x.begin(), curve.x.end()));
@@ -53,7 +53,7 @@ TEST(LiveCurve, KeepsItsExtremesWhenItHasTooManyPoints) {
 TEST(LiveCurve, KnowsTheNumberAndTheMeanOfWhatItLeavesOut) {
   LiveCurve curve;
   double sum = 0;
-  constexpr std::size_t kPoints = 3 * LiveCurve::kMostPoints + 5;
+  constexpr std::size_t kPoints = 3 * LiveCurve::kMaxPoints + 5;
   for (std::size_t i = 0; i < kPoints; ++i) {
     const double value = static_cast<double>(i % 17) + (i == 5'432 ? 1'000 : 0);
     curve.Add(static_cast<double>(i), value);

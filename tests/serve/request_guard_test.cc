@@ -69,7 +69,7 @@ TEST(RequestGuard, DecodesNothing) {
   const std::string below = std::string("/") + kToken + "/";
   for (const std::string& path :
        {below + "%2e%2e/x", below + "a%00", below + "a b", below + "a\\b", below + std::string("a\0b", 3), below + "ü",
-        below + "<script>", below + std::string(kLongestTarget, 'a')}) {
+        below + "<script>", below + std::string(kMaxTarget, 'a')}) {
     HttpRequest request = Valid();
     request.target = path;
     EXPECT_EQ(StatusOf(request), 404) << path;

@@ -149,7 +149,7 @@ TEST(TrialQueue, DoesNotStarveALargeTrial) {
     }
   }
   EXPECT_TRUE(started);
-  EXPECT_LE(ended, TrialQueue::kMostOvertaken + 8);
+  EXPECT_LE(ended, TrialQueue::kMaxOvertaken + 8);
 }
 
 TEST(TrialQueue, RemovesTrialsThatNeverFit) {

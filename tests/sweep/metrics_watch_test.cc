@@ -100,7 +100,7 @@ TEST_F(Metrics, WaitForTheEndOfALine) {
 TEST_F(Metrics, InInvalidOrTooLongLinesAreCounted) {
   const auto trial = Watch();
   Append("metrics/worker.0.0.jsonl",
-         "hello\n[1]\n{\"a\": \"" + std::string(GrowingLines::kLongestLine, 'x') + "\"}\n{\"loss\": 1}\n");
+         "hello\n[1]\n{\"a\": \"" + std::string(GrowingLines::kMaxLine, 'x') + "\"}\n{\"loss\": 1}\n");
   EXPECT_EQ(Reported(), (Reports{{{"loss", Value(1)}}}));
   EXPECT_EQ(trial->bad_lines(), 3U);
 }

@@ -30,8 +30,8 @@ TEST(AfterFailure, FollowsTheList) {
 TEST(AfterFailure, DoesNotCountFailuresCausedByTheHost) {
   const RetryChoice choice;  // the default: no list
   EXPECT_EQ(AfterFailure(choice, TrialClass::kHostLost, 0, 0), (RetryVerdict{true, false}));
-  EXPECT_EQ(AfterFailure(choice, TrialClass::kPreempted, 0, kMostUncounted - 1), (RetryVerdict{true, false}));
-  EXPECT_FALSE(AfterFailure(choice, TrialClass::kHostLost, 0, kMostUncounted).again);
+  EXPECT_EQ(AfterFailure(choice, TrialClass::kPreempted, 0, kMaxUncounted - 1), (RetryVerdict{true, false}));
+  EXPECT_FALSE(AfterFailure(choice, TrialClass::kHostLost, 0, kMaxUncounted).again);
 }
 
 TEST(HostRecord, QuarantinesAHostWithRepeatedFailures) {

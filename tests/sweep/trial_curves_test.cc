@@ -74,8 +74,8 @@ TEST_F(TrialCurvesTest, KeepABoundedNumberOfPoints) {
   for (int i = 0; i < 100'000; ++i) lines += "{\"loss\": " + std::to_string(i) + "}\n";
   Report("worker.0.0", lines);
   const TrialCurve& curve = Read();
-  EXPECT_LE(curve.points.size(), TrialCurve::kMostPoints);
-  EXPECT_GT(curve.points.size(), TrialCurve::kMostPoints / 4);
+  EXPECT_LE(curve.points.size(), TrialCurve::kMaxPoints);
+  EXPECT_GT(curve.points.size(), TrialCurve::kMaxPoints / 4);
   EXPECT_EQ(curve.value, 99'999);
   EXPECT_TRUE(std::is_sorted(curve.points.begin(), curve.points.end()));
   EXPECT_LT(curve.points.front(), 1000);

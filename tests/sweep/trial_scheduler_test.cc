@@ -307,7 +307,7 @@ TEST(TrialScheduler, GrantsRetriesAgainAfterReopening) {
   Course first(1);
   first.ResumeFrom();
   first.Judge();
-  for (std::uint32_t i = 0; i <= kMostUncounted; ++i) {
+  for (std::uint32_t i = 0; i <= kMaxUncounted; ++i) {
     ASSERT_EQ(first.Start().size(), 1u);
     first.End(0, TrialClass::kHostLost);
   }

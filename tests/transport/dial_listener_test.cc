@@ -131,7 +131,7 @@ TEST_F(DialListenerTest, ClosesWhatCannotBecomeAGreetingAtOnce) {
   EXPECT_TRUE(IsClosed(other_session));
   const UniqueFd no_name = Connect();
   std::string greeting = Greeting("n1");
-  greeting[kGreetingBytes - kLongestNode] = '\n';
+  greeting[kGreetingBytes - kMaxNode] = '\n';
   ASSERT_TRUE(SendAll(no_name, greeting));
   EXPECT_TRUE(IsClosed(no_name));
   EXPECT_EQ(listener_->counts(), (DialCounts{.unproven = 3}));

@@ -43,8 +43,8 @@ TEST_F(HeldCommandTest, CanBeAskedToEndBeforeItReads) {
 TEST_F(HeldCommandTest, ThatPrintsTooMuchIsNotListenedTo) {
   bool all = true;
   const auto held = Run("exec yes", [&](HeldCommand& one) {
-    all = all && one.output().size() <= HeldCommand::kMostOutput + 16'384;
-    if (one.output().size() > HeldCommand::kMostOutput) one.AskToEnd();
+    all = all && one.output().size() <= HeldCommand::kMaxOutput + 16'384;
+    if (one.output().size() > HeldCommand::kMaxOutput) one.AskToEnd();
   });
   EXPECT_TRUE(held->killed());
   EXPECT_TRUE(all);

@@ -51,7 +51,7 @@ TEST(CollectedFiles, AreLimitedPerKind) {
   files.AddAttempt("logs/worker.0.0.log");
   std::size_t taken = 0;
   for (int i = 0; i < 100; ++i) taken += files.Take("metrics/worker.0.0." + std::to_string(i)) ? 1 : 0;
-  EXPECT_EQ(taken, CollectedFiles::kMostOfOne);
+  EXPECT_EQ(taken, CollectedFiles::kMaxOfOne);
   EXPECT_TRUE(files.Take("metrics/worker.0.0.0")) << "the same one is none more";
 }
 

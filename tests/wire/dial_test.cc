@@ -98,15 +98,15 @@ TEST(DialFile, RefusesEverythingElseWithTheLine) {
   }
   EXPECT_EQ(ParseDialFile("").error(), "there is no first line");
   DialFile many = kFile;
-  many.addresses.assign(kMostDialAddresses + 1, {"10.0.0.1", 1});
+  many.addresses.assign(kMaxDialAddresses + 1, {"10.0.0.1", 1});
   EXPECT_EQ(ParseDialFile(DialFileText(many)).error(), "line 36: more than 32 addresses");
-  EXPECT_EQ(ParseDialFile(std::string(kMostDialFileBytes + 1, '\n')).error(), "more than 4096 bytes");
+  EXPECT_EQ(ParseDialFile(std::string(kMaxDialFileBytes + 1, '\n')).error(), "more than 4096 bytes");
 }
 
 TEST(DialFile, HoldsTheMaximumNumberOfAddresses) {
   DialFile many = kFile;
   many.node_variable = std::string(64, 'A');
-  many.addresses.assign(kMostDialAddresses, {"fd00:1111:2222:3333:4444:5555:6666:7777", 65535});
+  many.addresses.assign(kMaxDialAddresses, {"fd00:1111:2222:3333:4444:5555:6666:7777", 65535});
   EXPECT_EQ(ParseDialFile(DialFileText(many)), many);
 }
 

@@ -206,7 +206,7 @@ TEST(AgentProtocol, RefusesListsAndTextsBeyondTheirBounds) {
   ready.address += 'a';
   EXPECT_FALSE(DecodeMessage(Payload(EncodeFrame(AgentMessage(ready)))));
   EXPECT_FALSE(
-      DecodeMessage(Payload(EncodeFrame(AgentMessage(FileBytes{"a", 0, std::string(kMostFilePart + 1, 'x'), false})))));
+      DecodeMessage(Payload(EncodeFrame(AgentMessage(FileBytes{"a", 0, std::string(kMaxFilePart + 1, 'x'), false})))));
 }
 
 TEST(AgentProtocol, AllocatesLittleForMillionsOfEmptyElements) {

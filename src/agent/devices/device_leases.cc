@@ -65,7 +65,7 @@ std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting, Dev
   while (!left.empty()) {
     const auto next = std::min_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
       const auto rank = [&](const WaitingJob& job) {
-        const bool due = job.overtaken >= kMostDeviceOvertakes;
+        const bool due = job.overtaken >= kMaxDeviceOvertakes;
         return std::tuple(!due, due ? 0 : held[job.party], job.arrival);
       };
       return rank(waiting[a]) < rank(waiting[b]);
@@ -76,7 +76,7 @@ std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting, Dev
     std::vector<std::size_t> usable = Usable(one.wish, devices);
     const bool served = usable.size() == one.wish.count;
     if (!served) unfit.push_back(job);
-    if (!served && one.overtaken < kMostDeviceOvertakes) continue;
+    if (!served && one.overtaken < kMaxDeviceOvertakes) continue;
     for (const std::size_t position : usable) {
       DeviceHolders& holders = devices[one.wish.candidates[position]];
       holders.shared = served && one.wish.shared;  // a reserved device is reserved exclusively
@@ -103,7 +103,7 @@ namespace {
 //
 // Handles files and flock(2); independent of devices.
 
-constexpr std::size_t kMostRead = 64U << 10;
+constexpr std::size_t kMaxRead = 64U << 10;
 constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 UniqueFd OnlyPlain(UniqueFd file) {
@@ -183,7 +183,7 @@ bool LockWithin(int file, std::uint32_t patience_ms) {
 
 // Up to 64 KiB from the beginning; untrusted.
 std::string ReadLeaseFile(int file) {
-  std::string text(kMostRead, '\0');
+  std::string text(kMaxRead, '\0');
   const ssize_t size = ::pread(file, text.data(), text.size(), 0);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   return text;
@@ -195,8 +195,8 @@ void WriteLeaseFile(int file, const std::string& text) {
   static_cast<void>(written);
 }
 
-constexpr std::size_t kMostHolder = 300;       // maximum bytes shown of a holder's description
-constexpr std::size_t kMostCandidates = 4096;  // maximum number accepted from a file
+constexpr std::size_t kMaxHolder = 300;       // maximum bytes shown of a holder's description
+constexpr std::size_t kMaxCandidates = 4096;  // maximum number accepted from a file
 constexpr std::string_view kTickets = "waiting-";
 
 std::string Failure(const std::string& what, int error) { return fmt::format("{}: {}", what, std::strerror(error)); }
@@ -228,7 +228,7 @@ JobText ReadJob(int file) {
   JobText job;
   std::istringstream lines(ReadLeaseFile(file));
   std::string line;
-  if (std::getline(lines, line)) job.whose = Printable(line.substr(0, kMostHolder));
+  if (std::getline(lines, line)) job.whose = Printable(line.substr(0, kMaxHolder));
   if (job.whose.empty()) job.whose = "an unknown holder";
   if (!std::getline(lines, line)) return job;
   std::istringstream words(line);
@@ -238,20 +238,20 @@ JobText ReadJob(int file) {
   }
   if (!std::getline(lines, line)) return job;
   std::istringstream names(line);
-  for (std::string name; job.candidates.size() < kMostCandidates && std::getline(names, name, ',');) {
+  for (std::string name; job.candidates.size() < kMaxCandidates && std::getline(names, name, ',');) {
     job.candidates.push_back(name);
   }
   return job;
 }
 
 std::string HolderText(const DeviceLeases::Wish& wish) {
-  return fmt::format("{}\nparty={} job={}\n", wish.whose.substr(0, kMostHolder), wish.party, wish.job);
+  return fmt::format("{}\nparty={} job={}\n", wish.whose.substr(0, kMaxHolder), wish.party, wish.job);
 }
 
 std::string TicketText(const DeviceLeases::Wish& wish, std::uint64_t arrival) {
   const DeviceRequest& devices = wish.devices;
   return fmt::format("{}\nparty={} job={} arrival={} overtaken=0 count={} shared={} per_device={}\n{}\n",
-                     wish.whose.substr(0, kMostHolder), wish.party, wish.job, arrival, devices.count,
+                     wish.whose.substr(0, kMaxHolder), wish.party, wish.job, arrival, devices.count,
                      devices.shared ? 1 : 0, devices.per_device, fmt::join(devices.candidates, ","));
 }
 
@@ -424,8 +424,8 @@ bool DeviceLeases::IsLeased(const std::string& device) {
 
 void DeviceLeases::LeaveTicket(const Wish& wish, std::uint64_t arrival) {
   const int folder = open_folder_.get();
-  constexpr int kMostTickets = 1 << 16;
-  for (int number = 0; number < kMostTickets; ++number) {
+  constexpr int kMaxTickets = 1 << 16;
+  for (int number = 0; number < kMaxTickets; ++number) {
     const std::string name = fmt::format("{}{}", kTickets, number);
     if (IsLocked(folder, name)) continue;
     UniqueFd file = OpenLeaseFile(folder, name);
@@ -590,7 +590,7 @@ void LeaseWatch::AwaitChanges() {
 
 void LeaseWatch::Arm() {
   pause_.expires_after(next_pause_);
-  const auto longer = changes_.is_open() ? std::clamp(next_pause_ * 2, kFirstPause, kLongestPause) : kPauseUntold;
+  const auto longer = changes_.is_open() ? std::clamp(next_pause_ * 2, kFirstPause, kMaxPause) : kPauseUntold;
   next_pause_ = longer;
   pause_.async_wait([this](const boost::system::error_code& error) {
     if (error || !look_) return;

@@ -57,7 +57,7 @@ struct DeviceGrant {
 };
 
 // After it was overtaken this often, free devices that a job can use are reserved for it until there are enough.
-inline constexpr std::uint32_t kMostDeviceOvertakes = 8;
+inline constexpr std::uint32_t kMaxDeviceOvertakes = 8;
 
 // Which waiting jobs get which devices now, in the order of service: first jobs that were overtaken too often, then
 // those whose party holds the fewest devices, then the earliest. A job that does not fit may be overtaken. A job that
@@ -145,7 +145,7 @@ class LeaseWatch {
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, LoopExecutor>;
 
   static constexpr std::chrono::milliseconds kFirstPause{10};
-  static constexpr std::chrono::milliseconds kLongestPause{1'000};
+  static constexpr std::chrono::milliseconds kMaxPause{1'000};
   static constexpr std::chrono::milliseconds kPauseUntold{50};  // without inotify
 
   void AwaitChanges();

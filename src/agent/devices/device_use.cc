@@ -19,7 +19,7 @@ namespace {
 
 // Lines and words of what a vendor's tool prints. Bounded, since the text is not trusted.
 
-constexpr std::size_t kMostLines = 65'536;
+constexpr std::size_t kMaxLines = 65'536;
 
 std::string_view Trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -30,7 +30,7 @@ std::string_view Trimmed(std::string_view text) {
 // At most 65,536 lines, without their ends.
 std::vector<std::string_view> ToolLines(std::string_view output) {
   std::vector<std::string_view> lines;
-  while (!output.empty() && lines.size() < kMostLines) {
+  while (!output.empty() && lines.size() < kMaxLines) {
     const std::size_t end = std::min(output.find('\n'), output.size());
     lines.push_back(output.substr(0, end));
     output.remove_prefix(std::min(end + 1, output.size()));
@@ -53,12 +53,12 @@ std::vector<std::string_view> ToolWords(std::string_view line, char separator) {
   return words;
 }
 
-constexpr std::size_t kMostDevices = 4'096;
-constexpr std::uint64_t kMostMib = 1U << 30;  // a larger number is no size of a memory
+constexpr std::size_t kMaxDevices = 4'096;
+constexpr std::uint64_t kMaxMib = 1U << 30;  // a larger number is no size of a memory
 
 std::optional<std::uint64_t> KibOf(std::string_view mib) {
   const auto number = ParseNumber<std::uint64_t>(mib);
-  return number && *number <= kMostMib ? std::optional(*number * 1024) : std::nullopt;
+  return number && *number <= kMaxMib ? std::optional(*number * 1024) : std::nullopt;
 }
 
 // "0, GPU-5f7d…, 1234": with `nounits` in MiB; "[N/A]" if the device reports nothing.
@@ -95,7 +95,7 @@ std::vector<std::string> DeviceMemoryCommand(std::string_view kind) {
 DeviceMemory ParseDeviceMemory(std::string_view kind, std::string_view output) {
   DeviceMemory memory;
   for (const std::string_view line : ToolLines(output)) {
-    if (memory.size() >= kMostDevices) break;
+    if (memory.size() >= kMaxDevices) break;
     if (kind == "cuda") TakeNvidia(line, memory);
     if (kind == "ascend") TakeAscend(line, memory);
   }
@@ -114,8 +114,8 @@ std::optional<std::uint64_t> MemoryOf(const std::vector<std::string>& devices, c
 
 namespace {
 
-constexpr std::size_t kMostProcesses = 16'384;
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kMaxProcesses = 16'384;
+constexpr std::size_t kMaxName = 64;
 
 std::optional<std::int32_t> PidOf(std::string_view text) {
   const auto pid = ParseNumber<std::int32_t>(text);
@@ -123,7 +123,7 @@ std::optional<std::int32_t> PidOf(std::string_view text) {
 }
 
 DeviceProcess ProcessOf(std::int32_t pid, std::string_view path) {
-  return {pid, std::string(path.substr(path.rfind('/') + 1).substr(0, kLongestName))};
+  return {pid, std::string(path.substr(path.rfind('/') + 1).substr(0, kMaxName))};
 }
 
 // "0, GPU-5f7d…" of all devices, and "GPU-5f7d…, 4711, /usr/bin/python3" of each process on one of them.
@@ -137,7 +137,7 @@ DeviceProcesses OfNvidia(std::string_view devices, std::string_view processes) {
   for (const std::string_view line : ToolLines(processes)) {
     const auto words = ToolWords(line, ',');
     const auto pid = words.size() >= 2 ? PidOf(words[1]) : std::nullopt;
-    if (!pid || found.size() >= kMostProcesses) continue;
+    if (!pid || found.size() >= kMaxProcesses) continue;
     DeviceProcess process = ProcessOf(*pid, words.size() > 2 ? words[2] : std::string_view());
     const auto number = number_of.find(words[0]);
     if (number != number_of.end()) found[number->second].push_back(process);
@@ -166,7 +166,7 @@ DeviceProcesses OfAscend(std::string_view output) {
       card = first;
     } else if (const auto chip = words.size() > 1 ? ParseNumber<std::uint32_t>(words[1]) : std::nullopt) {
       const auto number = number_of.find({*first, *chip});
-      if (number != number_of.end() && found[number->second].size() < kMostProcesses)
+      if (number != number_of.end() && found[number->second].size() < kMaxProcesses)
         found[number->second].push_back(ProcessOf(*pid, cells[3]));
     }
   }
@@ -185,7 +185,7 @@ DeviceProcesses OfAmd(std::string_view output) {
     }
     for (std::size_t i = 0; pid && i < words.size(); ++i) {
       if (!ParseNumber<std::uint32_t>(words[i])) break;
-      if (found.size() < kMostProcesses) found[std::string(words[i])].push_back({*pid, {}});
+      if (found.size() < kMaxProcesses) found[std::string(words[i])].push_back({*pid, {}});
     }
     pid.reset();
   }

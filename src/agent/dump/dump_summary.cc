@@ -54,7 +54,7 @@ std::string QuotedName(std::string_view line) {
   const std::size_t open = line.find('"');
   const std::size_t close = line.rfind('"');
   if (open == std::string_view::npos || close == open) return {};
-  return CutText(line.substr(open + 1, close - open - 1), kMostStackName);
+  return CutText(line.substr(open + 1, close - open - 1), kMaxStackName);
 }
 
 // Splits "train.py:41" into a file and a line; a text without a number is a file alone.
@@ -68,7 +68,7 @@ void SetPlace(StackFrame& frame, std::string_view place) {
       place = place.substr(0, colon);
     }
   }
-  frame.file = CutText(place, kMostStackName, true);
+  frame.file = CutText(place, kMaxStackName, true);
 }
 
 // "    wait (threading.py:302)"; names of Python functions contain no blank before a bracket, paths may.
@@ -78,7 +78,7 @@ std::optional<StackFrame> PySpyFrame(std::string_view line) {
   const std::size_t open = line.find(" (");
   if (open == std::string_view::npos || open == 0) return std::nullopt;
   StackFrame frame;
-  frame.function = CutText(line.substr(0, open), kMostStackName);
+  frame.function = CutText(line.substr(0, open), kMaxStackName);
   SetPlace(frame, line.substr(open + 2, line.size() - open - 3));
   return frame;
 }
@@ -111,12 +111,12 @@ std::optional<StackFrame> GdbFrame(std::string_view line) {
   } else if (close == at) {
     SetPlace(frame, line.substr(at + 5));
   } else {
-    frame.file = CutText(line.substr(from + 7), kMostStackName, true);
+    frame.file = CutText(line.substr(from + 7), kMaxStackName, true);
   }
   // "<signal handler called>" has no arguments.
   const std::size_t open = close == std::string_view::npos ? close : OpeningOf(line, close);
   const std::string_view function = Trimmed(line.substr(0, open));
-  frame.function = function.empty() ? "??" : CutText(function, kMostStackName);
+  frame.function = function.empty() ? "??" : CutText(function, kMaxStackName);
   return frame;
 }
 
@@ -127,9 +127,9 @@ std::vector<ThreadStack> ParseStacks(std::string_view text, Thread thread, Frame
   while (!text.empty()) {
     const std::string_view line = TakeLine(text);
     if (std::optional<ThreadStack> begun = thread(line)) {
-      if (stacks.size() == kMostStackThreads) break;
+      if (stacks.size() == kMaxStackThreads) break;
       stacks.push_back(std::move(*begun));
-    } else if (!stacks.empty() && stacks.back().frames.size() < kMostStackFrames) {
+    } else if (!stacks.empty() && stacks.back().frames.size() < kMaxStackFrames) {
       if (std::optional<StackFrame> found = frame(line)) stacks.back().frames.push_back(std::move(*found));
     }
   }
@@ -206,7 +206,7 @@ std::string RefusalIn(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = TakeLine(text);
     for (const std::string_view refusal : kRefusals) {
-      if (line.find(refusal) != std::string_view::npos) return CutText(Trimmed(line), kMostStackName);
+      if (line.find(refusal) != std::string_view::npos) return CutText(Trimmed(line), kMaxStackName);
     }
   }
   return {};
@@ -218,7 +218,7 @@ std::string LastWords(std::string_view text) {
     const std::string_view line = Trimmed(TakeLine(text));
     if (!line.empty()) last = line;
   }
-  return CutText(last, kMostStackName);
+  return CutText(last, kMaxStackName);
 }
 
 namespace {
@@ -230,7 +230,7 @@ bool Alike(const ThreadState& a, const ThreadState& b) {
 }
 
 std::vector<StackFrame> Innermost(const std::vector<StackFrame>& frames, std::size_t& left) {
-  const std::size_t count = std::min({frames.size(), kMostReportedFrames, left});
+  const std::size_t count = std::min({frames.size(), kMaxReportedFrames, left});
   left -= count;
   return {frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(count)};
 }
@@ -250,7 +250,7 @@ std::vector<ThreadState> ThreadsOf(const FoundProcess& found, std::size_t& frame
       ++threads[i].alike;
       return;
     }
-    if (threads.size() < kMostReportedThreads) threads.push_back(std::move(thread));
+    if (threads.size() < kMaxReportedThreads) threads.push_back(std::move(thread));
   };
   for (std::size_t i = 0; i < found.kernel.threads.size(); ++i) {
     const KernelThread& kernel = found.kernel.threads[i];
@@ -258,9 +258,9 @@ std::vector<ThreadState> ThreadsOf(const FoundProcess& found, std::size_t& frame
     thread.tid = kernel.tid;
     thread.name = kernel.name;
     thread.state = ThreadStateName(kernel.state);
-    thread.wait = CutText(kernel.wait, kMostStackName);
+    thread.wait = CutText(kernel.wait, kMaxStackName);
     thread.call = kernel.call;
-    thread.target = CutText(TargetKind(kernel.target), kMostStackName, true);
+    thread.target = CutText(TargetKind(kernel.target), kMaxStackName, true);
     for (std::size_t s = 0; s < found.stacks.size(); ++s) {
       if (used[s] || !IsOf(found.stacks[s], kernel, i == 0)) continue;
       used[s] = true;
@@ -307,9 +307,9 @@ std::string Indented(std::string_view text) {
 
 std::vector<SystemProcessState> Summarize(const std::vector<FoundProcess>& found) {
   std::vector<SystemProcessState> states;
-  std::size_t frames_left = kMostFramesInAll;
+  std::size_t frames_left = kMaxFramesInAll;
   for (const FoundProcess& process : found) {
-    if (states.size() == kMostReportedProcesses) break;
+    if (states.size() == kMaxReportedProcesses) break;
     SystemProcessState state;
     state.pid = process.kernel.identity.pid;
     state.parent = process.kernel.parent;

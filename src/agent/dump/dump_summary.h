@@ -25,9 +25,9 @@ namespace muster {
 // Pure. The output comes from foreign programs that inspected foreign processes: for any bytes the result is bounded,
 // and lines that are not understood are omitted.
 
-inline constexpr std::size_t kMostStackThreads = 256;
-inline constexpr std::size_t kMostStackFrames = 64;  // per thread, the innermost ones
-inline constexpr std::size_t kMostStackName = 160;   // bytes of a function or file
+inline constexpr std::size_t kMaxStackThreads = 256;
+inline constexpr std::size_t kMaxStackFrames = 64;  // per thread, the innermost ones
+inline constexpr std::size_t kMaxStackName = 160;   // bytes of a function or file
 
 struct ThreadStack {
   std::int32_t tid = 0;  // the kernel's number; 0: unknown
@@ -50,7 +50,7 @@ std::string WithoutCommandLine(std::string_view py_spy);
 // The line in which a tool reports that the kernel denied access to the process; empty if there is none.
 std::string RefusalIn(std::string_view text);
 
-// The last line that is not blank, at most kMostStackName bytes of it.
+// The last line that is not blank, at most kMaxStackName bytes of it.
 std::string LastWords(std::string_view text);
 
 // At most `most` bytes from the beginning of the text, or with `end` from its end, cut between UTF-8 characters, with
@@ -71,11 +71,11 @@ struct FoundProcess {
 };
 
 // Limits of one ProcessDumped; the file has everything.
-inline constexpr std::size_t kMostReportedProcesses = protocol_bounds::kDumpProcesses;
-inline constexpr std::size_t kMostReportedThreads =
+inline constexpr std::size_t kMaxReportedProcesses = protocol_bounds::kDumpProcesses;
+inline constexpr std::size_t kMaxReportedThreads =
     protocol_bounds::kDumpThreads;  // per process, equal threads counted once
-inline constexpr std::size_t kMostReportedFrames = protocol_bounds::kDumpFrames;  // per thread
-inline constexpr std::size_t kMostFramesInAll = 256;
+inline constexpr std::size_t kMaxReportedFrames = protocol_bounds::kDumpFrames;  // per thread
+inline constexpr std::size_t kMaxFramesInAll = 256;
 
 std::vector<SystemProcessState> Summarize(const std::vector<FoundProcess>& found);
 

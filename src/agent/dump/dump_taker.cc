@@ -81,7 +81,7 @@ bool ToolFinder::Has(const std::string& search_path, StackTool tool) const {
 
 namespace {
 
-constexpr std::size_t kMostKept = 8U << 20;  // maximum bytes of all tools together that are kept for files
+constexpr std::size_t kMaxKept = 8U << 20;  // maximum bytes of all tools together that are kept for files
 
 // Neither shows the values of variables, which may be secrets. gdb executes no commands from files of the user or of
 // the program, and contacts no server. A shell looks the tools up on the PATH, so that only that shell waits for a file
@@ -137,7 +137,7 @@ void StackTools::Choose() {
     DumpSubject& subject = subjects_[s];
     const bool gdb = finder_.Has(subject.target.search_path, StackTool::kGdb);
     const bool py_spy = finder_.Has(subject.target.search_path, StackTool::kPySpy);
-    for (std::size_t p = 0; p < std::min(subject.found.size(), kMostProcesses) && !subject.let_go; ++p) {
+    for (std::size_t p = 0; p < std::min(subject.found.size(), kMaxProcesses) && !subject.let_go; ++p) {
       const KernelProcess& process = subject.found[p].kernel;
       no_py_spy = no_py_spy || (process.python && !py_spy);
       none = none || (!gdb && !py_spy);
@@ -204,7 +204,7 @@ bool StackTools::TakeStacks(const Running& tool, const ToolProcesses::Exit& exit
   const std::string name = StackToolName(tool.inspection.tool);
   std::string output = ToolProcesses::OutputOf(exit);
   if (py_spy) output = WithoutCommandLine(output);
-  const std::size_t room = kMostKept - std::min(kept_, kMostKept);
+  const std::size_t room = kMaxKept - std::min(kept_, kMaxKept);
   const std::string_view kept = std::string_view(output).substr(0, room);
   process.output += fmt::format("output of {}{}:\n{}{}", name, kept.size() < output.size() ? ", in part" : "", kept,
                                 kept.ends_with('\n') ? "" : "\n");
@@ -390,7 +390,7 @@ void DumpTaker::InspectStacks() {
   } else {
     // If there was no time to look for tools, they are not reported as missing.
     std::size_t left = 0;
-    for (const DumpSubject& subject : subjects_) left += std::min(subject.found.size(), StackTools::kMostProcesses);
+    for (const DumpSubject& subject : subjects_) left += std::min(subject.found.size(), StackTools::kMaxProcesses);
     if (left > 0) notes_.Add("late", LateText(left, within_));
   }
   for (std::size_t s = 0; s < subjects_.size(); ++s) {

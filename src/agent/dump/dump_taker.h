@@ -65,7 +65,7 @@ class ToolFinder {
 class StackTools {
  public:
   // Maximum number of processes per subject that are inspected with tools.
-  static constexpr std::size_t kMostProcesses = 8;
+  static constexpr std::size_t kMaxProcesses = 8;
   // The time that a tool has after Stop() to detach from its process.
   static constexpr std::chrono::milliseconds kGrace{500};
 

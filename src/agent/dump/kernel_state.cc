@@ -17,8 +17,8 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostText = 8U << 10;  // maximum bytes read from a file
-constexpr std::size_t kMostStackLines = 24;
+constexpr std::size_t kMaxText = 8U << 10;  // maximum bytes read from a file
+constexpr std::size_t kMaxStackLines = 24;
 
 // System calls in which processes often block. `about`: the first argument is a descriptor.
 struct Call {
@@ -90,7 +90,7 @@ constexpr Call kCalls[] = {
 
 std::string FileText(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::string text(kMostText, '\0');
+  std::string text(kMaxText, '\0');
   std::size_t size = 0;
   while (file && size < text.size()) {
     const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
@@ -169,7 +169,7 @@ KernelThread LookAtThread(pid_t pid, pid_t tid) {
     thread.target = LinkTarget("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(*call.descriptor));
   }
   const std::string stack = FileText(folder + "/stack");
-  for (std::string_view rest = stack; !rest.empty() && thread.stack.size() < kMostStackLines;) {
+  for (std::string_view rest = stack; !rest.empty() && thread.stack.size() < kMaxStackLines;) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
     if (line.starts_with("[<0>] ")) line.remove_prefix(6);
@@ -184,7 +184,7 @@ KernelThread LookAtThread(pid_t pid, pid_t tid) {
 std::vector<KernelProcess> ProcessTree(pid_t root) {
   std::vector<KernelProcess> tree;
   std::vector<std::pair<pid_t, pid_t>> open = {{root, 0}};  // with the parent; the next one is last
-  while (!open.empty() && tree.size() < kMostKernelProcesses) {
+  while (!open.empty() && tree.size() < kMaxKernelProcesses) {
     const auto [pid, parent] = open.back();
     open.pop_back();
     const auto identity = Identify(pid);
@@ -212,7 +212,7 @@ void ReadThreadStates(KernelProcess& process) {
   process.threads_seen = threads.size();
   process.cpu_ns = CpuNs(pid, threads);
   for (const pid_t tid : threads) {
-    if (process.threads.size() == kMostKernelThreads) break;
+    if (process.threads.size() == kMaxKernelThreads) break;
     process.threads.push_back(LookAtThread(pid, tid));
   }
 }

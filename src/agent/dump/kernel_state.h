@@ -35,11 +35,11 @@ struct KernelProcess {
   bool python = false;       // whether the program is a Python interpreter, by its file name
   std::uint64_t cpu_ns = 0;  // processor time of its running threads
   std::size_t threads_seen = 0;
-  std::vector<KernelThread> threads;  // the main thread first; at most kMostKernelThreads
+  std::vector<KernelThread> threads;  // the main thread first; at most kMaxKernelThreads
 };
 
-inline constexpr std::size_t kMostKernelProcesses = 16;  // of one process and its descendants
-inline constexpr std::size_t kMostKernelThreads = 64;
+inline constexpr std::size_t kMaxKernelProcesses = 16;  // of one process and its descendants
+inline constexpr std::size_t kMaxKernelThreads = 64;
 
 // The process and its descendants, each after its parent, with their processor time, but without their threads.
 std::vector<KernelProcess> ProcessTree(pid_t root);

@@ -13,20 +13,20 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostNotes = 8;
+constexpr std::size_t kMaxNotes = 8;
 
 }  // namespace
 
 void DumpNotes::Add(const std::string& kind, std::string detail) {
   const bool known = std::any_of(notes_.begin(), notes_.end(), [&](const DumpNote& note) { return note.kind == kind; });
-  if (!known && notes_.size() < kMostNotes) notes_.push_back({kind, CutText(detail, 2 * kMostStackName)});
+  if (!known && notes_.size() < kMaxNotes) notes_.push_back({kind, CutText(detail, 2 * kMaxStackName)});
 }
 
 namespace {
 
-constexpr std::size_t kMostToolOutput = 1U << 20;  // maximum bytes that are read
-constexpr rlim_t kMostToolFile = 4U << 20;         // maximum bytes that it may write
-constexpr std::size_t kMostTools = 4;              // at once; at most the number of processors
+constexpr std::size_t kMaxToolOutput = 1U << 20;  // maximum bytes that are read
+constexpr rlim_t kMaxToolFile = 4U << 20;         // maximum bytes that it may write
+constexpr std::size_t kMaxTools = 4;              // at once; at most the number of processors
 
 }  // namespace
 
@@ -40,11 +40,11 @@ ToolProcesses::ToolProcesses(boost::asio::io_context& io, Launcher& launcher, Du
 // Determined on first use: it reads a file, and most agents take no dump.
 std::size_t ToolProcesses::MostAtOnce() {
   static const std::size_t most =
-      std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))), 1, kMostTools);
+      std::clamp<std::size_t>(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))), 1, kMaxTools);
   return most;
 }
 
-std::string ToolProcesses::OutputOf(const Exit& exit) { return ReadText(exit.output.get(), kMostToolOutput); }
+std::string ToolProcesses::OutputOf(const Exit& exit) { return ReadText(exit.output.get(), kMaxToolOutput); }
 
 std::optional<std::uint32_t> ToolProcesses::Start(const std::vector<std::string>& argv, const std::string& search_path,
                                                   const KernelProcess* attaches_to) {
@@ -57,7 +57,7 @@ std::optional<std::uint32_t> ToolProcesses::Start(const std::vector<std::string>
   spec.env = EnvPointers(env);
   spec.cwd = "/";
   spec.stdout_fd = spec.stderr_fd = output.get();
-  spec.limits.push_back({RLIMIT_FSIZE, {kMostToolFile, kMostToolFile}});
+  spec.limits.push_back({RLIMIT_FSIZE, {kMaxToolFile, kMaxToolFile}});
   spec.limits.push_back({RLIMIT_CORE, {0, 0}});
   if (const auto started = children_.Start(number, 0, std::move(spec)); !started) {
     notes_.Add("failed", SpawnErrorText(started.error()));

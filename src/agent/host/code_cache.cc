@@ -62,7 +62,7 @@ bool CodeFolder::Holds(const CodeEntry& entry) {
   struct stat status = {};
   if (folder < 0 || ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
   if (entry.link) {
-    std::string target(kLongestCodePath + 1, '\0');
+    std::string target(kMaxCodePath + 1, '\0');
     const ssize_t size =
         S_ISLNK(status.st_mode) ? ::readlinkat(folder, name.c_str(), target.data(), target.size()) : -1;
     return size >= 0 && target.substr(0, static_cast<std::size_t>(size)) == entry.target;
@@ -175,8 +175,8 @@ constexpr std::size_t kRandomBytes = 6;
 // Limits of the work done in one turn of the event loop.
 constexpr std::size_t kEntriesAtOnce = 200;
 constexpr std::size_t kBytesAtOnce = 1U << 20;
-constexpr std::size_t kLongestList = 256U << 20;
-constexpr std::uint32_t kMostTries = 3;
+constexpr std::size_t kMaxList = 256U << 20;
+constexpr std::uint32_t kMaxTries = 3;
 
 // Opens the folder; creates it and missing parents with mode 0700.
 tl::expected<UniqueFd, int> OpenCache(const std::string& path) {
@@ -198,7 +198,7 @@ std::string ReadAt(int folder, const std::string& name) {
   const UniqueFd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status = {};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  if (static_cast<std::size_t>(status.st_size) > kLongestList) return {};
+  if (static_cast<std::size_t>(status.st_size) > kMaxList) return {};
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t got = 0;
   while (got < bytes.size()) {
@@ -283,7 +283,7 @@ void CodeCache::Fail(std::string why) {
 
 std::string CodeCache::Offer(OfferCode& command) {
   if (offered_) return "code that is offered twice";
-  if (entries_.size() + command.entries.size() > kMostCodeEntries) return "a tree of too many files";
+  if (entries_.size() + command.entries.size() > kMaxCodeEntries) return "a tree of too many files";
   std::move(command.entries.begin(), command.entries.end(), std::back_inserter(entries_));
   if (!command.last) return {};
   offered_ = true;
@@ -453,7 +453,7 @@ void CodeCache::Complete() {
       End();
       over_ = false;
       // Another run was faster, or files that processes left in an old tree prevent the rename: then that tree is used.
-      if ((error != EEXIST && error != ENOTEMPTY) || ++tries_ >= kMostTries) {
+      if ((error != EEXIST && error != ENOTEMPTY) || ++tries_ >= kMaxTries) {
         return Fail(fmt::format("{}: {}", Quoted(path_ + '/' + hash_), std::strerror(error)));
       }
       Work(
@@ -518,7 +518,7 @@ void CodeCache::FindOld() {
   for (std::size_t i = 0; i < trees.size(); ++i) {
     const auto& [age, hash] = trees[i];
     if (hash == hash_ || !IsSha256Hex(hash)) continue;
-    if (i < kMostTrees && age < std::chrono::seconds(kKeep).count()) continue;
+    if (i < kMaxTrees && age < std::chrono::seconds(kKeep).count()) continue;
     UniqueFd folder = OpenLocked(cache_.get(), hash, LOCK_EX);
     if (!folder) continue;  // in use
     old_.push_back({hash, CodeFolder(std::move(folder)), ReadList(cache_.get(), hash)});

@@ -86,7 +86,7 @@ void RemoveBelow(int folder);
 //   <hash>.part.<random>/   a tree that is being created; renamed when complete
 //
 // Handles files, no processes. A tree in use is locked (flock(2), shared). Only unused trees are removed: those not
-// used for kKeep, and the oldest beyond kMostTrees. Only shipped files are removed; files that processes left there
+// used for kKeep, and the oldest beyond kMaxTrees. Only shipped files are removed; files that processes left there
 // stay. Work is split into small parts, so that it never blocks the event loop.
 
 // $XDG_CACHE_HOME/muster/code, or ~/.cache/muster/code; empty if neither XDG_CACHE_HOME nor HOME is set.
@@ -95,7 +95,7 @@ std::string CodeCacheFolder();
 class CodeCache {
  public:
   static constexpr std::chrono::hours kKeep{14 * 24};
-  static constexpr std::size_t kMostTrees = 8;
+  static constexpr std::size_t kMaxTrees = 8;
   static constexpr std::chrono::hours kKeepParts{24};
 
   using Send = std::function<void(const AgentMessage&)>;

@@ -131,7 +131,7 @@ std::string ErrorText(ActivationOutput::End end, const ProcessExited& event) {
       return "it exited the shell with exit code 0";
     case End::kOutsideStep:
       return fmt::format("the environment could not be read, it may be larger than {} MiB: {}",
-                         HostActivation::kMostOutputBytes >> 21, EndText(event));
+                         HostActivation::kMaxOutputBytes >> 21, EndText(event));
   }
   return {};
 }
@@ -223,7 +223,7 @@ void HostActivation::Begin(const Activate& command, const FileBelow& log, const 
 
 tl::expected<void, SpawnError> HostActivation::Start(const Activate& command, const FileBelow& log_file,
                                                      const ResourceLimit& descriptors) {
-  auto account = CreateMemoryFile("muster-activation", kMostOutputBytes);
+  auto account = CreateMemoryFile("muster-activation", kMaxOutputBytes);
   if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
   auto log = CreateLogFile(log_file);
   if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
@@ -249,7 +249,7 @@ void HostActivation::Abandon() {
 
 void HostActivation::OnExited(const ProcessExited& event) {
   deadline_.cancel();
-  ActivationOutput account = ParseActivationOutput(ReadMemoryFile(account_.get(), kMostOutputBytes));
+  ActivationOutput account = ParseActivationOutput(ReadMemoryFile(account_.get(), kMaxOutputBytes));
   account_.reset();
   account.reported.error =
       late_ ? fmt::format("it took longer than {}", DurationText(static_cast<double>(within_.count()) / 1000))

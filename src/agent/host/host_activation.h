@@ -45,7 +45,7 @@ ActivationOutput ParseActivationOutput(std::string_view bytes);
 class HostActivation {
  public:
   // For the environment before and after together.
-  static constexpr std::size_t kMostOutputBytes = 8U << 20;
+  static constexpr std::size_t kMaxOutputBytes = 8U << 20;
 
   using Done = std::function<void(HostActivated)>;
 

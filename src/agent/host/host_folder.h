@@ -78,7 +78,7 @@ class HostFolder {
  public:
   static constexpr std::size_t kTail = 64U << 10;
   static constexpr std::size_t kChunk = 256U << 10;
-  static_assert(kTail <= kMostFilePart && kChunk <= kMostFilePart);
+  static_assert(kTail <= kMaxFilePart && kChunk <= kMaxFilePart);
   // Writes within this time are sent together.
   static constexpr std::chrono::milliseconds kBatch{50};
 

@@ -488,7 +488,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
 }
 
 tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const ResourceLimit& descriptors) {
-  auto account = CreateMemoryFile("muster-inspection", kMostOutputBytes);
+  auto account = CreateMemoryFile("muster-inspection", kMaxOutputBytes);
   if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
   SpawnSpec spec;
   UniqueFd question;
@@ -539,7 +539,7 @@ void HostInspection::Report() {
   deadline_.cancel();
   Inspected reported;
   if (const auto account = accounts_.find(kLooker); account != accounts_.end()) {
-    auto looked = LastReport(ReadMemoryFile(account->second.get(), kMostOutputBytes));
+    auto looked = LastReport(ReadMemoryFile(account->second.get(), kMaxOutputBytes));
     if (looked) reported = std::move(*looked);
   }
   if (const auto failed = failures_.find(kLooker); failed != failures_.end()) {
@@ -549,12 +549,12 @@ void HostInspection::Report() {
     const auto account = accounts_.find(number);
     PythonFact fact = ParsePythonOutput(
         command_.pythons[number - 1],
-        account == accounts_.end() ? std::string() : ReadMemoryFile(account->second.get(), kMostOutputBytes));
+        account == accounts_.end() ? std::string() : ReadMemoryFile(account->second.get(), kMaxOutputBytes));
     if (const auto failed = failures_.find(number); failed != failures_.end()) fact.error = failed->second;
     reported.facts.pythons.push_back(std::move(fact));
   }
   if (const auto account = accounts_.find(NameNumber()); account != accounts_.end()) {
-    reported.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(account->second.get(), kMostOutputBytes),
+    reported.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(account->second.get(), kMaxOutputBytes),
                                               !failures_.contains(NameNumber())));
   }
   accounts_.clear();

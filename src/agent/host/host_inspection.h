@@ -70,7 +70,7 @@ bool InspectHost(int in, int out, const std::string& version);
 
 class HostInspection {
  public:
-  static constexpr std::size_t kMostOutputBytes = 1U << 20;  // of each process
+  static constexpr std::size_t kMaxOutputBytes = 1U << 20;  // of each process
 
   struct Observer {
     std::function<void(const Inspected&)> done;  // called once for each Begin, unless Kill() was called before

@@ -99,7 +99,7 @@ void PathProbe::Close() {
 
 namespace {
 
-constexpr std::chrono::seconds kMostInquiryTime{5};
+constexpr std::chrono::seconds kMaxInquiryTime{5};
 
 std::string AgentSearchPath() {
   const char* path = std::getenv("PATH");
@@ -128,7 +128,7 @@ void DeviceInquiry::Ask(const std::string& kind, Done done) {
     if (number) asked_.emplace(*number, i);
   }
   if (asked_.empty()) return Answer();
-  limit_.expires_after(kMostInquiryTime);
+  limit_.expires_after(kMaxInquiryTime);
   limit_.async_wait([this](const boost::system::error_code& error) {
     if (error || asked_.empty()) return;
     for (const auto& [number, which] : std::exchange(asked_, {})) tools_.Stop(number, std::chrono::milliseconds(0));
@@ -241,7 +241,7 @@ std::string HostPreparation::Do(const OpenPaths& command) {
 
 std::string HostPreparation::Do(const ProbePaths& command) {
   if (!state_.preparing() || paths_.trying()) return "network paths are checked only once, before the first start";
-  if (command.targets.size() > PathProbe::kMostTargets) return "too many network paths to check";
+  if (command.targets.size() > PathProbe::kMaxTargets) return "too many network paths to check";
   paths_.Try(command, [this](const PathsProbed& reported) { state_.send(reported); });
   return {};
 }

@@ -35,7 +35,7 @@ namespace muster {
 class PathProbe {
  public:
   using Done = std::function<void(const PathsProbed&)>;
-  static constexpr std::size_t kMostTargets = kMostPathTargets;
+  static constexpr std::size_t kMaxTargets = kMaxPathTargets;
 
   explicit PathProbe(boost::asio::io_context& io);
   PathProbe(const PathProbe&) = delete;

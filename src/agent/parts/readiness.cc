@@ -19,7 +19,7 @@ namespace muster {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstPortPause{5};
-constexpr std::chrono::milliseconds kLongestPortPause{250};
+constexpr std::chrono::milliseconds kMaxPortPause{250};
 constexpr std::uint32_t kFolderChanges = IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
 
 bool Exists(const std::string& path) {
@@ -233,7 +233,7 @@ void ReadyWatch::CheckPorts() {
   ports_at_.reset();
   if (waiting) {
     ports_at_ = Clock::now() + port_pause_;
-    port_pause_ = std::min(port_pause_ + port_pause_ / 2, kLongestPortPause);
+    port_pause_ = std::min(port_pause_ + port_pause_ / 2, kMaxPortPause);
   }
   for (const Key& key : ready) Done(key);
 }

@@ -70,9 +70,9 @@ std::map<pid_t, TreeUsage> UsageOfTrees(const std::vector<KernelUsage>& processe
 namespace {
 
 constexpr int kSamples = 120;  // the interval is this part of the time, but at most …
-constexpr std::chrono::milliseconds kLongest = std::chrono::minutes(1);
-constexpr std::chrono::milliseconds kMostToolTime = std::chrono::seconds(10);
-constexpr int kMostFailures = 3;
+constexpr std::chrono::milliseconds kMax = std::chrono::minutes(1);
+constexpr std::chrono::milliseconds kMaxToolTime = std::chrono::seconds(10);
+constexpr int kMaxFailures = 3;
 
 std::uint64_t MsSince(std::chrono::steady_clock::time_point from) {
   const auto passed = std::chrono::steady_clock::now() - from;
@@ -82,7 +82,7 @@ std::uint64_t MsSince(std::chrono::steady_clock::time_point from) {
 }  // namespace
 
 std::chrono::milliseconds UsageInterval(std::chrono::milliseconds first, std::chrono::milliseconds elapsed) {
-  return std::max(first, std::min(elapsed / kSamples, kLongest));
+  return std::max(first, std::min(elapsed / kSamples, kMax));
 }
 
 UsageSamples::UsageSamples(AgentState& state)
@@ -94,8 +94,8 @@ UsageSamples::UsageSamples(AgentState& state)
               .idle = [this] { state_.emptied(); }}) {}
 
 void UsageSamples::Begin(std::uint64_t interval_ms, std::string device_kind) {
-  constexpr std::uint64_t kMostMs = 24ULL * 3600 * 1000;
-  interval_ = std::chrono::milliseconds(std::min(interval_ms, kMostMs));
+  constexpr std::uint64_t kMaxMs = 24ULL * 3600 * 1000;
+  interval_ = std::chrono::milliseconds(std::min(interval_ms, kMaxMs));
   device_kind_ = std::move(device_kind);
   command_ = DeviceMemoryCommand(device_kind_);
 }
@@ -139,11 +139,11 @@ bool UsageSamples::AskTool() {
     command_.clear();
     return false;
   }
-  tool_limit_.expires_after(std::min(2 * Interval(), kMostToolTime));
+  tool_limit_.expires_after(std::min(2 * Interval(), kMaxToolTime));
   tool_limit_.async_wait([this](const boost::system::error_code& error) {
     if (error || !asking_) return;
     tools_.Stop(*std::exchange(asking_, std::nullopt), std::chrono::milliseconds(0));
-    if (++failures_ >= kMostFailures) command_.clear();
+    if (++failures_ >= kMaxFailures) command_.clear();
     Send();
   });
   return true;
@@ -155,7 +155,7 @@ void UsageSamples::OnToolExited(const ToolProcesses::Exit& exit) {
   tool_limit_.cancel();
   if (!exit.signalled && exit.code == 0) memory_ = ParseDeviceMemory(device_kind_, ToolProcesses::OutputOf(exit));
   failures_ = memory_.empty() ? failures_ + 1 : 0;
-  if (failures_ >= kMostFailures) command_.clear();
+  if (failures_ >= kMaxFailures) command_.clear();
   Send();
 }
 

@@ -212,7 +212,7 @@ namespace {
 //
 // Inspects file systems; independent of processes.
 
-constexpr std::uint64_t kLeastFreeBytes = 64U << 10;
+constexpr std::uint64_t kMinFreeBytes = 64U << 10;
 
 // The resource that the file system has run out of; empty if none, or if unknown.
 std::string Missing(const std::string& path) {
@@ -220,7 +220,7 @@ std::string Missing(const std::string& path) {
   if (path.empty() || ::statvfs(path.c_str(), &room) != 0 || (room.f_flag & ST_RDONLY) != 0) return {};
   const std::uint64_t blocks = ::geteuid() == 0 ? room.f_bfree : room.f_bavail;
   // File systems without a fixed number of blocks or files report 0.
-  if (room.f_blocks > 0 && blocks * room.f_frsize < kLeastFreeBytes) return "space";
+  if (room.f_blocks > 0 && blocks * room.f_frsize < kMinFreeBytes) return "space";
   if (room.f_files > 0 && room.f_ffree == 0) return "place for another file";
   return {};
 }
@@ -284,12 +284,12 @@ std::string CoreText(std::int32_t pid, std::int32_t signal, const std::string& c
 
 // "AddressSanitizer: heap-use-after-free a.cc:3 in main, in /tmp/asan.4711"; empty if there is no such file.
 std::string SanitizerText(const std::string& path) {
-  constexpr std::size_t kMostRead = 256U << 10;
-  constexpr std::size_t kMostShown = 500;
+  constexpr std::size_t kMaxRead = 256U << 10;
+  constexpr std::size_t kMaxShown = 500;
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  std::string bytes(kMostRead, '\0');
+  std::string bytes(kMaxRead, '\0');
   const ssize_t size = ::read(file.get(), bytes.data(), bytes.size());
   bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   std::string found;
@@ -298,7 +298,7 @@ std::string SanitizerText(const std::string& path) {
   for (std::string line; !by_summary && std::getline(lines, line);) {
     const SanitizerFinding finding = SanitizerFindingIn(line);
     if (!finding || (!found.empty() && !finding.summary)) continue;
-    found = finding.text.substr(0, kMostShown);
+    found = finding.text.substr(0, kMaxShown);
     by_summary = finding.summary;
   }
   return found.empty() ? found : fmt::format("{}, in {}", found, path);

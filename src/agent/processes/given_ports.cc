@@ -14,11 +14,11 @@ namespace {
 
 // The end of a process's log, which may explain why it could not bind.
 std::string EndOf(const std::string& log) {
-  constexpr off_t kMostBytes = 16 << 10;
+  constexpr off_t kMaxBytes = 16 << 10;
   const UniqueFd file(::open(log.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return {};
-  std::string text(static_cast<std::size_t>(std::min(status.st_size, kMostBytes)), '\0');
+  std::string text(static_cast<std::size_t>(std::min(status.st_size, kMaxBytes)), '\0');
   const off_t from = status.st_size - static_cast<off_t>(text.size());
   const ssize_t size = ::pread(file.get(), text.data(), text.size(), from);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);

@@ -37,7 +37,7 @@ constexpr milliseconds kStagger{250};         // before the next address is trie
 constexpr milliseconds kAddressTime{10'000};  // for one address, from its connection to the verdict
 constexpr milliseconds kMissingTime{4'000};   // without a dial file, before the agent says so
 constexpr milliseconds kFirstPause{200};      // half to one and a half of it, and twice as long each time, …
-constexpr milliseconds kLongestPause{4'000};  // … up to this
+constexpr milliseconds kMaxPause{4'000};      // … up to this
 
 // The dial file, or what is wrong with it. `missing`: it may still appear, where a shared folder is slow.
 tl::expected<DialFile, std::string> ReadDialFile(const std::string& path, bool& missing) {
@@ -55,7 +55,7 @@ tl::expected<DialFile, std::string> ReadDialFile(const std::string& path, bool& 
   if (!S_ISREG(facts.st_mode)) return refuse("it is no regular file");
   if (facts.st_uid != ::geteuid()) return refuse("it belongs to another user");
   if ((facts.st_mode & 077U) != 0) return refuse("others may read it: its mode must be 0600");
-  std::string text(kMostDialFileBytes + 1, '\0');
+  std::string text(kMaxDialFileBytes + 1, '\0');
   const ssize_t size = ::pread(file.get(), text.data(), text.size(), 0);
   if (size < 0) return refuse(std::strerror(errno));
   text.resize(static_cast<std::size_t>(size));
@@ -276,7 +276,7 @@ tl::expected<DialedHead, std::string> DialHead(const std::string& path, millisec
   const auto missing_until = Clock::now() + std::min(kMissingTime, patience / 4);
   bool missing_said = false;
   std::string why;
-  for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+  for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kMaxPause)) {
     bool missing = false;
     const auto file = ReadDialFile(path, missing);
     if (!file && !missing) return tl::unexpected<std::string>(file.error());

@@ -33,8 +33,8 @@ std::optional<Ends> SocketPair(int flags) {
   return Ends(ends[0], ends[1]);
 }
 
-constexpr std::size_t kReadBytes = kMostPassedOn;
-constexpr std::size_t kMostLast = 16U << 20;  // maximum bytes read after its exit: more than a socket holds
+constexpr std::size_t kReadBytes = kMaxPassedOn;
+constexpr std::size_t kMaxLast = 16U << 20;  // maximum bytes read after its exit: more than a socket holds
 constexpr std::chrono::milliseconds kEndPatience{kDefaultLeaseMs};
 constexpr std::chrono::seconds kAbandonPatience{2};
 constexpr int kControlFd = 3;
@@ -290,7 +290,7 @@ bool SubAgents::ChildEnded(pid_t pid) {
   const Process process = std::move(found->second);
   by_pid_.erase(found);
   if (process.one) {
-    Hear(*process.one, kMostLast);
+    Hear(*process.one, kMaxLast);
     AgentExited gone;
     // A sub-agent that finished has reported that no processes were left.
     const bool finished = FinishReported(process) || (!end->signalled && end->code == kAgentFinished);

@@ -72,9 +72,9 @@ HostDeviceCount CountDevices(std::string_view kind, const std::string& root) {
 }
 
 std::optional<std::uint32_t> ParseDeviceCount(std::string_view text) {
-  constexpr std::uint32_t kMost = 4096;
+  constexpr std::uint32_t kMax = 4096;
   const auto count = ParseNumber<std::uint32_t>(text);
-  return count && *count <= kMost ? count : std::nullopt;
+  return count && *count <= kMax ? count : std::nullopt;
 }
 
 namespace {

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestName = 255;
+constexpr std::size_t kMaxName = 255;
 
 bool IsNamePart(std::string_view name) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -39,19 +39,19 @@ bool IsAddress(const std::string& text) {
 }
 
 bool IsHostOrAddress(std::string_view text) {
-  return text.size() <= kLongestName && (IsNamePart(text) || IsAddress(std::string(text)));
+  return text.size() <= kMaxName && (IsNamePart(text) || IsAddress(std::string(text)));
 }
 
 std::string AsHostName(std::string_view name) {
   std::string text;
-  for (const char c : name.substr(0, kLongestName)) text += IsNamePart(std::string_view(&c, 1)) ? c : '-';
+  for (const char c : name.substr(0, kMaxName)) text += IsNamePart(std::string_view(&c, 1)) ? c : '-';
   text.erase(0, text.find_first_not_of('-'));
   text.erase(text.find_last_not_of('-') + 1);
   return text.empty() ? "localhost" : text;
 }
 
 bool IsHostName(std::string_view name) {
-  if (name.size() > kLongestName) return false;
+  if (name.size() > kMaxName) return false;
   const std::size_t at = name.find('@');
   if (at != std::string_view::npos) return IsNamePart(name.substr(0, at)) && IsNamePart(name.substr(at + 1));
   return IsHostOrAddress(name);

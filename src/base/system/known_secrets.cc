@@ -21,13 +21,13 @@ SecretForms& AllSecrets() {
 }
 
 void AddForm(std::vector<std::string>& forms, std::string form) {
-  if (form.size() < kShortestHidden || std::find(forms.begin(), forms.end(), form) != forms.end()) return;
+  if (form.size() < kMinHidden || std::find(forms.begin(), forms.end(), form) != forms.end()) return;
   forms.push_back(std::move(form));
 }
 
 // How many bytes at the beginning of the text are the end of the form; 0 for fewer than the shortest.
 std::size_t RestAtBeginning(std::string_view text, std::string_view form) {
-  for (std::size_t size = std::min(text.size(), form.size() - 1); size >= kShortestHidden; --size) {
+  for (std::size_t size = std::min(text.size(), form.size() - 1); size >= kMinHidden; --size) {
     if (text.substr(0, size) == form.substr(form.size() - size)) return size;
   }
   return 0;
@@ -35,7 +35,7 @@ std::size_t RestAtBeginning(std::string_view text, std::string_view form) {
 
 // How many bytes at the end of the text are the beginning of the form; 0 for fewer than the shortest.
 std::size_t BeginningAtEnd(std::string_view text, std::string_view form) {
-  for (std::size_t size = std::min(text.size(), form.size() - 1); size >= kShortestHidden; --size) {
+  for (std::size_t size = std::min(text.size(), form.size() - 1); size >= kMinHidden; --size) {
     if (text.substr(text.size() - size) == form.substr(0, size)) return size;
   }
   return 0;

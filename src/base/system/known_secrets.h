@@ -15,7 +15,7 @@ namespace muster {
 inline constexpr std::string_view kHiddenValue = "(hidden)";
 
 // Shorter values, and shorter lines of a value with several lines, are not looked for: they occur by chance.
-inline constexpr std::size_t kShortestHidden = 4;
+inline constexpr std::size_t kMinHidden = 4;
 
 // From now on texts are shown without the value, as it is and as JSON and muster's escapes write it.
 void HideFromNowOn(std::string_view secret);

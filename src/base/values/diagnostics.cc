@@ -40,8 +40,8 @@ bool SameButForm(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> Nearest(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t kLongestWord = 100;  // longer words are not typos; bounds the cost of hostile input
-  if (word.size() > kLongestWord) return std::nullopt;
+  constexpr std::size_t kMaxWord = 100;  // longer words are not typos; bounds the cost of hostile input
+  if (word.size() > kMaxWord) return std::nullopt;
   for (const std::string& candidate : candidates) {
     if (candidate != word && SameButForm(candidate, word)) return candidate;
   }

@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostPairs = 4'000'000;
+constexpr std::size_t kMaxPairs = 4'000'000;
 
 using Lines = std::vector<std::string_view>;
 
@@ -41,7 +41,7 @@ std::vector<LineChange> DiffLines(std::string_view before, std::string_view afte
   const auto add = [&](std::size_t i) {
     changes.push_back({true, static_cast<std::uint32_t>(begin + i + 1), std::string(b[begin + i])});
   };
-  if (columns != 0 && rows > kMostPairs / columns) {
+  if (columns != 0 && rows > kMaxPairs / columns) {
     for (std::size_t i = 0; i < rows; ++i) remove(i);
     for (std::size_t i = 0; i < columns; ++i) add(i);
     return changes;

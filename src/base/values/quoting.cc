@@ -211,12 +211,12 @@ tl::expected<std::vector<std::string>, std::string> ShellWords(std::string_view 
 std::string Readable(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
 
 bool IsRunName(std::string_view name) {
-  constexpr std::size_t kLongest = 100;
+  constexpr std::size_t kMax = 100;
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   };
   const auto is_part = [&](char c) { return is_plain(c) || c == '_' || c == '-' || c == '.'; };
-  return !name.empty() && name.size() <= kLongest && is_plain(name.front()) &&
+  return !name.empty() && name.size() <= kMax && is_plain(name.front()) &&
          std::all_of(name.begin(), name.end(), is_part);
 }
 

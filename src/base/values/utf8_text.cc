@@ -59,8 +59,8 @@ bool IsUtf8(std::string_view bytes) {
 
 std::string_view Utf8Prefix(std::string_view bytes, std::size_t size) {
   if (bytes.size() <= size) return bytes;
-  constexpr std::size_t kLongestSequence = 4;
-  for (std::size_t back = 1; back < kLongestSequence && back <= size; ++back) {
+  constexpr std::size_t kMaxSequence = 4;
+  for (std::size_t back = 1; back < kMaxSequence && back <= size; ++back) {
     const std::size_t start = size - back;
     const std::size_t length = Utf8Length(bytes.substr(start));
     if (length > back) return bytes.substr(0, start);

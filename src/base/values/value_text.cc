@@ -85,8 +85,8 @@ std::string ToText(const Value& value) {
 }
 
 std::string ShownNumber(double number) {
-  constexpr std::size_t kLongest = 32;
-  std::array<char, kLongest> text{};
+  constexpr std::size_t kMax = 32;
+  std::array<char, kMax> text{};
   std::snprintf(text.data(), text.size(), "%.6g", number);
   // A number with no more digits keeps the form that it has everywhere.
   return !std::isfinite(number) || std::strtod(text.data(), nullptr) == number ? NumberText(number) : text.data();

@@ -60,18 +60,18 @@ class Sources {
     const auto [entry, is_new] = files_.try_emplace(place.file);
     if (is_new) {
       std::error_code error;
-      constexpr std::uintmax_t kLargestFile = 16U << 20;
+      constexpr std::uintmax_t kMaxFile = 16U << 20;
       const bool readable = std::filesystem::is_regular_file(place.file, error) &&
-                            std::filesystem::file_size(place.file, error) <= kLargestFile;
+                            std::filesystem::file_size(place.file, error) <= kMaxFile;
       std::stringstream text;
       if (readable) text << std::ifstream(place.file).rdbuf();
       if (place.file.starts_with('@')) text.str(OwnRecipe(place.file.substr(1)).value_or(""));
       for (std::string line; std::getline(text, line);) entry->second.push_back(line);
     }
     if (place.line == 0 || place.line > entry->second.size()) return std::nullopt;
-    constexpr std::size_t kLongest = 200;  // a data file may be one line
+    constexpr std::size_t kMax = 200;  // a data file may be one line
     const std::string& line = entry->second[place.line - 1];
-    return line.size() <= kLongest ? line : std::string(Utf8Prefix(line, kLongest)) + " …";
+    return line.size() <= kMax ? line : std::string(Utf8Prefix(line, kMax)) + " …";
   }
 
  private:

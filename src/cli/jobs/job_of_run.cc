@@ -88,7 +88,7 @@ Result<void> EngineJobs::Requeue(std::span<const std::string> jobs) const { retu
 
 std::chrono::milliseconds JobPolling::After(bool changed, bool answered) {
   if (changed && answered) next_ = kFirst;
-  return std::exchange(next_, std::min(next_ * 3 / 2, kLongest));
+  return std::exchange(next_, std::min(next_ * 3 / 2, kMax));
 }
 
 bool OverTest::Has(JobState state) {

@@ -54,7 +54,7 @@ class EngineJobs {
 class JobPolling {
  public:
   static constexpr std::chrono::milliseconds kFirst{1'000};
-  static constexpr std::chrono::milliseconds kLongest{30'000};
+  static constexpr std::chrono::milliseconds kMax{30'000};
 
   // How long to wait after an answer; without one longer than before.
   std::chrono::milliseconds After(bool changed, bool answered);

@@ -70,9 +70,9 @@ void AddWaitOption(CLI::App& app, std::string& text) {
 Result<std::uint64_t> ReadWait(const std::string& text) {
   if (text.empty()) return std::uint64_t{0};
   if (text == kWithoutDuration) return kWaitForEver;
-  constexpr double kLongest = 1e9;
+  constexpr double kMax = 1e9;
   const auto seconds = ParseDuration(text);
-  if (seconds && *seconds > 0 && *seconds <= kLongest) return static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
+  if (seconds && *seconds > 0 && *seconds <= kMax) return static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
   return Fail(Error("usage", {}, "--wait=" + Quoted(text) + " is not a duration",
                     DurationHint(text, "--wait=10m, or --wait without a limit")));
 }
@@ -84,8 +84,8 @@ struct RehearseOptions {
   bool json = false;
 };
 
-constexpr double kLeastSeconds = 1;
-constexpr double kMostSeconds = 600;
+constexpr double kMinSeconds = 1;
+constexpr double kMaxSeconds = 600;
 
 void AddRehearseOptions(CLI::App& app, RehearseOptions& options) {
   app.add_option("--within", options.within, "how long stubs wait for each other (default: 5s)")->type_name("TIME");
@@ -98,7 +98,7 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
   RehearsalSettings wishes;
   if (!options.within.empty()) {
     const std::optional<double> seconds = ParseDuration(options.within);
-    if (!seconds || *seconds < kLeastSeconds || *seconds > kMostSeconds) {
+    if (!seconds || *seconds < kMinSeconds || *seconds > kMaxSeconds) {
       return Refuse({Error("usage", {}, "--within " + Quoted(options.within) + ": this is not a time from 1s to 10m",
                            DurationHint(options.within, "for example --within 20s"))},
                     options.json);
@@ -192,14 +192,14 @@ Result<void> CheckTerminal(const RunOptions& options) {
   return {};
 }
 
-constexpr std::uint64_t kLeastLeaseMs = 1'000;
-constexpr std::uint64_t kMostLeaseMs = 3'600'000;
+constexpr std::uint64_t kMinLeaseMs = 1'000;
+constexpr std::uint64_t kMaxLeaseMs = 3'600'000;
 
 Result<std::uint64_t> LeaseMs(const std::string& text) {
   if (text.empty()) return kDefaultLeaseMs;
   const std::optional<double> seconds = ParseDuration(text);
-  if (seconds && *seconds * 1000 >= static_cast<double>(kLeastLeaseMs) &&
-      *seconds * 1000 <= static_cast<double>(kMostLeaseMs)) {
+  if (seconds && *seconds * 1000 >= static_cast<double>(kMinLeaseMs) &&
+      *seconds * 1000 <= static_cast<double>(kMaxLeaseMs)) {
     return static_cast<std::uint64_t>(*seconds * 1000);
   }
   return Fail(Error("usage", {}, "--host-lease " + Quoted(text) + ": this is not a time from 1s to 1h",

@@ -29,8 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFiles = 2'000;
-constexpr std::uintmax_t kLargest = 1U << 20;
+constexpr std::size_t kMaxFiles = 2'000;
+constexpr std::uintmax_t kMax = 1U << 20;
 
 // Whether the text ends like a recipe, judged without running it: it extends or returns one.
 bool LooksLikeRecipe(const std::string& text) {
@@ -58,7 +58,7 @@ std::vector<std::string> LuaFilesBelow(const fs::path& folder, bool deep) {
     } else if (!hidden && it->is_regular_file(ignored) && it->path().extension() == ".lua" && name != kSiteFileName) {
       files.push_back(it->path().lexically_relative(folder));
     }
-    if (files.size() >= kMostFiles) break;
+    if (files.size() >= kMaxFiles) break;
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -105,7 +105,7 @@ class Lister {
 
  private:
   void AddFile(const fs::path& file, const std::string& written) {
-    const auto text = ReadSmallFile(file, kLargest);
+    const auto text = ReadSmallFile(file, kMax);
     if (text && !LooksLikeRecipe(*text)) return;
     Add(written, file, file);
   }
@@ -157,7 +157,7 @@ std::vector<std::string> LibraryRecipes() {
   if (!site) return recipes;
   for (const auto& [name, folder] : site->facts.libraries) {
     for (const std::string& file : LuaFilesBelow(folder, true)) {
-      const auto text = ReadSmallFile(fs::path(folder) / file, kLargest);
+      const auto text = ReadSmallFile(fs::path(folder) / file, kMax);
       if (text && LooksLikeRecipe(*text)) recipes.push_back(WrittenName(name, file));
     }
   }

@@ -309,11 +309,11 @@ namespace {
 // For a path, which may contain any byte.
 std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
 
-constexpr std::size_t kBlanks = 2;     // between columns
-constexpr std::size_t kLeastCut = 20;  // ids, times and states, which are copied, are shorter
-constexpr std::size_t kLeastLast = 8;
-constexpr std::size_t kLongestId = 12;
-constexpr std::size_t kLeastTime = 10;  // the day of a time
+constexpr std::size_t kBlanks = 2;   // between columns
+constexpr std::size_t kMinCut = 20;  // ids, times and states, which are copied, are shorter
+constexpr std::size_t kMinLast = 8;
+constexpr std::size_t kMaxId = 12;
+constexpr std::size_t kMinTime = 10;  // the day of a time
 
 // Narrows columns until a row fits: the last one, which holds descriptions and notes, then the widest, then the last
 // one again. The first one names what the row is about, and stays. `terminal` 0: unchanged.
@@ -326,21 +326,21 @@ void FitTerminal(std::vector<std::size_t>& widths, std::size_t terminal) {
     width -= by;
     row -= by;
   };
-  narrow(widths.back(), kLeastCut);
+  narrow(widths.back(), kMinCut);
   const std::vector<std::size_t> natural = widths;  // what fits into an id may be one, and is not cut
   const auto narrow_widest = [&](std::size_t least) {
     while (row > terminal) {
       std::size_t widest = 0;
       for (std::size_t i = 1; i + 1 < widths.size(); ++i) {
-        if (natural[i] > kLongestId && widths[i] > least && widths[i] > (widest == 0 ? 0 : widths[widest])) widest = i;
+        if (natural[i] > kMaxId && widths[i] > least && widths[i] > (widest == 0 ? 0 : widths[widest])) widest = i;
       }
       if (widest == 0) break;
       narrow(widths[widest], widths[widest] - 1);
     }
   };
-  narrow_widest(kLeastCut);
-  narrow(widths.back(), kLeastLast);
-  narrow_widest(kLeastTime);
+  narrow_widest(kMinCut);
+  narrow(widths.back(), kMinLast);
+  narrow_widest(kMinTime);
 }
 
 }  // namespace
@@ -440,7 +440,7 @@ void PrintTable(const std::vector<std::vector<std::string>>& all) {
     LeaveOut(column, rows);
     widths = FittedWidths(rows, terminal, fits);
   }
-  if (!fits && widths.size() > 2 && widths.back() <= kLeastLast) {
+  if (!fits && widths.size() > 2 && widths.back() <= kMinLast) {
     LeaveOut(widths.size() - 1, rows);
     widths = FittedWidths(rows, terminal, fits);
   }

@@ -109,7 +109,7 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
   if (override.name.empty()) return bad("the name is empty");
   if (!IsUtf8(word)) return bad("it is not valid UTF-8");
   if (how == ':') {
-    auto value = ValueFromJsonText(text, kMostParameterBytes);
+    auto value = ValueFromJsonText(text, kMaxParameterBytes);
     if (!value) return bad(value.error());
     override.kind = Override::Kind::kValue;
     override.value = *std::move(value);
@@ -263,13 +263,13 @@ namespace {
 
 // --devices and --share-devices.
 Result<DeviceUse> ParseDevices(const RecipeOptions& options) {
-  constexpr std::uint32_t kMost = 4096;
+  constexpr std::uint32_t kMax = 4096;
   DeviceUse use;
   use.shared = options.share_devices;
   if (options.devices.empty()) return use;
   use.any = options.devices == "free";
   if (use.any) return use;
-  const auto given = ParseNumberList(options.devices, kMost);
+  const auto given = ParseNumberList(options.devices, kMax);
   if (!given) {
     return Fail(Error("usage", {}, "--devices " + Quoted(options.devices) + ": this is not a list of devices",
                       "--devices 0-3,6, or --devices free"));

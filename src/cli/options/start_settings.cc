@@ -81,7 +81,7 @@ Result<void> ApplyLogLimit(Plan& plan, const std::string& size) {
   if (size.empty()) return {};
   const std::optional<std::int64_t> bytes = size == "none" ? 0 : ParseBytes(size);
   const auto limit = static_cast<std::uint64_t>(bytes.value_or(0));
-  if (!bytes || (size != "none" && (limit < kLeastLogBytes || limit > kMostLogBytes))) {
+  if (!bytes || (size != "none" && (limit < kMinLogBytes || limit > kMaxLogBytes))) {
     return Fail(Error("usage", {}, "--log-max " + Quoted(size) + ": this is not a size from 1MiB to 1PiB",
                       "for example --log-max 1GiB, or none"));
   }

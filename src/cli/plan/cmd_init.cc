@@ -128,8 +128,8 @@ Result<void> WriteNew(const std::string& path, const std::string& text) {
 
 // Files that launcher command lines name: host files, Accelerate's configuration, scripts.
 tl::expected<std::string, std::string> ReadNamedFile(const std::string& path) {
-  constexpr std::uintmax_t kMost = 1U << 20;
-  return ReadSmallFile(path, kMost);
+  constexpr std::uintmax_t kMax = 1U << 20;
+  return ReadSmallFile(path, kMax);
 }
 
 // The words behind the exported variables from which torchrun reads options, PET_NNODES=2 and the like: the recipe

@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostLines = 40;  // of changed errors and warnings
+constexpr std::size_t kMaxLines = 40;  // of changed errors and warnings
 
 struct TestOptions {
   std::string folder;
@@ -294,7 +294,7 @@ class Tester {
     if (problems != kept_problems.value_or("")) {
       if (plan == kept.value_or(""))
         tested.detail += "its " + std::string(evaluation ? "warnings" : "errors") + " differ from the golden file\n";
-      tested.detail += LinesOfDiff(kept_problems.value_or(""), problems, kMostLines);
+      tested.detail += LinesOfDiff(kept_problems.value_or(""), problems, kMaxLines);
     }
     return {};
   }
@@ -304,7 +304,7 @@ class Tester {
     tested.diff = DiffOfKept(kept, said, *now);
     if (!tested.diff || (tested.diff->changes.empty() && tested.diff->causes.empty())) {
       tested.diff.reset();
-      tested.detail = LinesOfDiff(kept, said, kMostLines);
+      tested.detail = LinesOfDiff(kept, said, kMaxLines);
       return;
     }
     PlanDifference& diff = *tested.diff;

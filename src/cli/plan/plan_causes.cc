@@ -99,8 +99,8 @@ class CauseFinder {
       }
       return std::move(found_);
     }
-    constexpr std::size_t kMostTried = 32;
-    if (found_.causes.size() > kMostTried) {
+    constexpr std::size_t kMaxTried = 32;
+    if (found_.causes.size() > kMaxTried) {
       found_.notes.push_back("what each of " + std::to_string(found_.causes.size()) +
                              " causes does alone was not tried");
     } else if (found_.causes.size() > 1) {
@@ -315,9 +315,9 @@ std::string KeptId(std::string_view kept) {
 }
 
 std::string KeptPlan(const Plan& plan) {
-  constexpr std::ptrdiff_t kLongest = 3000;  // lines
+  constexpr std::ptrdiff_t kMax = 3000;  // lines
   const std::string text = PlanText(plan) + PlanNotesText(plan);
-  if (std::count(text.begin(), text.end(), '\n') <= kLongest) return text;
+  if (std::count(text.begin(), text.end(), '\n') <= kMax) return text;
   return std::string(kId) + PlanId(plan) + '\n' + Excerpt(text);
 }
 

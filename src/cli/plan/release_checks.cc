@@ -268,7 +268,7 @@ Result<Rewritten> Rewrite(const RecipeOptions& options, const Evaluation& own, c
   }
   auto staying = StayingFunctions(*release);
   if (!staying) return Fail(staying.error());
-  auto text = ReadSmallFile(options.recipe, kMostLuaBytes);
+  auto text = ReadSmallFile(options.recipe, kMaxLuaBytes);
   if (!text) {
     return Fail(Error("usage", {}, "--rewrite needs the file of a recipe: " + text.error(),
                       "for example: muster check recipe.lua --mindspore 2.7 --rewrite"));

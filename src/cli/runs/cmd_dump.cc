@@ -29,8 +29,8 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostPlaces = 1'000;
-constexpr std::size_t kMostFile = 16U << 20;
+constexpr std::size_t kMaxPlaces = 1'000;
+constexpr std::size_t kMaxFile = 16U << 20;
 
 struct DumpOptions {
   std::string run;
@@ -60,7 +60,7 @@ void PrintFile(const std::string& folder, const DumpReport& dump) {
   const std::string path =
       fmt::format("{}/{}.{}.{}.txt", dump.folder, group.who.role, group.who.indices.front(), group.first.attempt);
   const UniqueFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const Result<std::string> text = ReadFileAt(at.get(), path, kMostFile, O_NOFOLLOW);
+  const Result<std::string> text = ReadFileAt(at.get(), path, kMaxFile, O_NOFOLLOW);
   if (!text) return PrintDiagnostics(text.error());
   std::printf("\n");
   for (std::size_t begin = 0; begin < text->size();) {
@@ -99,7 +99,7 @@ Result<DumpReport> DumpOf(const std::string& folder, const DumpFilter& filter) {
 }
 
 void PrintDump(const std::string& folder, const DumpReport& dump, const DumpFilter& filter) {
-  std::fputs(PrintableLines(DumpText(dump, kMostPlaces)).c_str(), stdout);
+  std::fputs(PrintableLines(DumpText(dump, kMaxPlaces)).c_str(), stdout);
   const bool alone = dump.groups.size() == 1 && dump.groups.front().who.indices.size() == 1;
   if (alone && (filter.ranks || !filter.role.empty())) PrintFile(folder, dump);
 }

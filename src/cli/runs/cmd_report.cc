@@ -51,8 +51,8 @@ namespace {
 // The summary of a sweep that muster show and muster report print: state, counts, the best trial, failures with their
 // causes, rungs, hosts.
 
-constexpr std::size_t kMostReasons = 20;  // on a terminal
-constexpr std::size_t kMostValues = 12;   // of a name, to be used for grouping failures
+constexpr std::size_t kMaxReasons = 20;  // on a terminal
+constexpr std::size_t kMaxValues = 12;   // of a name, to be used for grouping failures
 
 // Finished trials by host and by swept value: their number, and how many failed.
 struct Failures {
@@ -65,7 +65,7 @@ struct Failures {
 
   void Add(const std::string& name, const std::string& value, bool failed) {
     ByValue& values = by[name];
-    if (values.size() > kMostValues && !values.contains(value)) return;
+    if (values.size() > kMaxValues && !values.contains(value)) return;
     Count& count = values[value];
     ++count.over;
     count.failed += failed ? 1 : 0;
@@ -85,7 +85,7 @@ Result<Failures> FailuresOf(const OpenedSweep& sweep) {
   });
   if (!read) return Fail(std::move(read.error()));
   // A name with about one value per trial is useless for grouping, and so is one with a single value.
-  std::erase_if(failures.by, [](const auto& one) { return one.second.size() > kMostValues || one.second.size() < 2; });
+  std::erase_if(failures.by, [](const auto& one) { return one.second.size() > kMaxValues || one.second.size() < 2; });
   return failures;
 }
 
@@ -173,12 +173,12 @@ void PrintFailures(const Failures& failures) {
 void PrintCauses(const std::vector<FailureCause>& causes) {
   if (causes.empty()) return;
   std::puts("\nfailed");
-  for (std::size_t i = 0; i < std::min(causes.size(), kMostReasons); ++i) {
+  for (std::size_t i = 0; i < std::min(causes.size(), kMaxReasons); ++i) {
     const FailureCause& cause = causes[i];
     PrintFitted(fmt::format("  {:>8}  {}: {} (trial {}{})\n", cause.trials, TrialClassName(cause.trial_class),
                             Printable(cause.why), cause.first, cause.trials > 1 ? " and others" : ""));
   }
-  if (causes.size() > kMostReasons) std::printf("  and %zu more causes\n", causes.size() - kMostReasons);
+  if (causes.size() > kMaxReasons) std::printf("  and %zu more causes\n", causes.size() - kMaxReasons);
 }
 
 void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
@@ -215,12 +215,12 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   }
   if (const auto& reasons = totals.reasons; !reasons.empty()) {
     std::puts("\nimpossible");
-    for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i) {
+    for (std::size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i) {
       PrintFitted(fmt::format("  {:>8}  {}{}\n", reasons[i].count,
                               reasons[i].place.empty() ? "" : Printable(reasons[i].place) + ": ",
                               Printable(reasons[i].text)));
     }
-    if (reasons.size() > kMostReasons) std::printf("  and %zu more reasons\n", reasons.size() - kMostReasons);
+    if (reasons.size() > kMaxReasons) std::printf("  and %zu more reasons\n", reasons.size() - kMaxReasons);
   }
   if (!totals.rungs.empty()) {
     std::puts("\nrungs");
@@ -540,9 +540,9 @@ Result<void> PrintCurve(const OpenedSweep& sweep, std::vector<AttemptRow> attemp
   CurveChoice choice{options.curve, sweep.file.resource};
   if (choice.metric.empty() && sweep.file.objective) choice.metric = sweep.file.objective->metric;
   if (choice.metric.empty()) return {};
-  constexpr std::size_t kWidest = 100;
+  constexpr std::size_t kMaxWidth = 100;
   PlotShape shape;
-  shape.columns = std::min(OutputColumns(80), kWidest);
+  shape.columns = std::min(OutputColumns(80), kMaxWidth);
   shape.log_y = options.log;
   shape.glyphs = OutputGlyphs();
   std::reverse(attempts.begin(), attempts.end());

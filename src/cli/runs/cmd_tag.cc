@@ -131,9 +131,9 @@ int RunReportMetric(const ReportMetricOptions& options) {
                          "--file FILE names the file to which the line is to be added")});
   }
   const std::string line = JsonText(Value(std::move(values))) + "\n";
-  if (line.size() > kLongestMetricsLine) {
+  if (line.size() > kMaxMetricsLine) {
     return Refuse(
-        {Error("metrics", {}, fmt::format("the line has {} bytes; {} are read", line.size(), kLongestMetricsLine))});
+        {Error("metrics", {}, fmt::format("the line has {} bytes; {} are read", line.size(), kMaxMetricsLine))});
   }
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!file) return Refuse({SystemError("file", Quoted(path), errno)});

@@ -49,10 +49,10 @@ struct SweepPreview {
   bool estimated = false;
 };
 
-constexpr std::uint64_t kMostWhole = 2'000'000;  // larger spaces are sampled
-constexpr std::uint64_t kSample = 100'000;       // points drawn from a larger space
+constexpr std::uint64_t kMaxWhole = 2'000'000;  // larger spaces are sampled
+constexpr std::uint64_t kSample = 100'000;      // points drawn from a larger space
 // If so many plans were made, every point probably needs its own plan, and the space is sampled.
-constexpr std::uint64_t kMostPlans = 50'000;
+constexpr std::uint64_t kMaxPlans = 50'000;
 
 // Judges the requested points from the beginning on, batch by batch.
 class Judging {
@@ -141,9 +141,9 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
   preview.trials = sampler->size();
   const bool whole_grid = sweep.sampler.kind == SamplerChoice::Kind::kGrid && preview.trials == preview.layouts;
   Judging judging(described, evaluator);
-  const auto too_many_plans = [](const Judgement& all) { return all.planned > kMostPlans; };
+  const auto too_many_plans = [](const Judgement& all) { return all.planned > kMaxPlans; };
 
-  if (preview.layouts > kMostWhole) {
+  if (preview.layouts > kMaxWhole) {
     preview.why_trials = "there are too many layouts to look at all of them";
   } else {
     auto layouts = judging.Judge(sweep, JudgeRequest::What::kLayouts, preview.layouts, [&](const Judgement& all) {
@@ -168,7 +168,7 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
     const double share = static_cast<double>(judged.possible) / static_cast<double>(judged.points);
     return static_cast<std::uint64_t>(std::llround(share * static_cast<double>(preview.trials)));
   };
-  if (preview.of_layouts && preview.trials > kMostWhole) {
+  if (preview.of_layouts && preview.trials > kMaxWhole) {
     preview.possible_trials = share_of(preview.judged);
     preview.estimated = true;
     return preview;
@@ -176,7 +176,7 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
   // Draws are in random order, so the first ones are a sample. The points of a grid are not: draws replace them.
   SweepDescription drawn = sweep;
   const bool grid = sweep.sampler.kind == SamplerChoice::Kind::kGrid;
-  const bool all_needed = preview.trials <= kMostWhole && preview.why_trials.find("almost every") == std::string::npos;
+  const bool all_needed = preview.trials <= kMaxWhole && preview.why_trials.find("almost every") == std::string::npos;
   if (!all_needed && grid) {
     drawn.sampler.kind = SamplerChoice::Kind::kRandom;
     drawn.sampler.weighted = false;  // of the points of a grid, each counts once

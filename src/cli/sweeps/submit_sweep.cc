@@ -32,13 +32,13 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestLine = 300;
+constexpr std::size_t kMaxLine = 300;
 
 std::string LastLine(std::string_view words) {
   const std::size_t end = words.find_last_not_of(" \t\r\n");
   if (end == std::string_view::npos) return {};
   words = words.substr(0, end + 1);
-  return Printable(words.substr(words.find_last_of("\r\n") + 1).substr(0, kLongestLine));
+  return Printable(words.substr(words.find_last_of("\r\n") + 1).substr(0, kMaxLine));
 }
 
 std::string_view NameOf(std::string_view variable) { return variable.substr(0, variable.find('=')); }

@@ -161,16 +161,16 @@ Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
   if (options.max_trials) budget.trials = options.max_trials;
   if (options.max_devices) budget.devices = options.max_devices;
   if (options.slots) budget.slots = options.slots;
-  constexpr std::uint32_t kMostPerDevice = 64;
-  if (options.per_device > kMostPerDevice) {
+  constexpr std::uint32_t kMaxPerDevice = 64;
+  if (options.per_device > kMaxPerDevice) {
     return Fail(UsageError(
-        fmt::format("--per-device {}: at most {} trials can share a device", *options.per_device, kMostPerDevice), ""));
+        fmt::format("--per-device {}: at most {} trials can share a device", *options.per_device, kMaxPerDevice), ""));
   }
   if (options.per_device) budget.per_device = options.per_device;
   if (options.max_time.empty()) return {};
   const auto seconds = ParseDuration(options.max_time);
-  constexpr double kLongest = 1e9;
-  if (!seconds || !(*seconds > 0 && *seconds <= kLongest)) {
+  constexpr double kMax = 1e9;
+  if (!seconds || !(*seconds > 0 && *seconds <= kMax)) {
     return Fail(UsageError("--max-time " + Quoted(options.max_time) + " is not a duration",
                            DurationHint(options.max_time, "--max-time 36h")));
   }
@@ -453,16 +453,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLines = 40;  // shown of the changes of a file
+constexpr std::size_t kMaxLines = 40;  // shown of the changes of a file
 
 // "  - lr = 0.1", "  + lr = 0.2".
 std::string ChangesText(const std::string& path, const std::string& before, const std::string& now) {
   std::string text = Printable(path) + " has changed:\n";
   const std::vector<LineChange> changes = DiffLines(before, now);
-  for (std::size_t i = 0; i < changes.size() && i < kMostLines; ++i) {
+  for (std::size_t i = 0; i < changes.size() && i < kMaxLines; ++i) {
     text += fmt::format("  {} {:>4}  {}\n", changes[i].added ? '+' : '-', changes[i].line, Printable(changes[i].text));
   }
-  if (changes.size() > kMostLines) text += fmt::format("  … and {} more lines\n", changes.size() - kMostLines);
+  if (changes.size() > kMaxLines) text += fmt::format("  … and {} more lines\n", changes.size() - kMaxLines);
   return text;
 }
 

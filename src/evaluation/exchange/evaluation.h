@@ -295,7 +295,7 @@ struct EvaluationAnswer {
 };
 
 // Limit for the text of a question; longer names are unknown, and longer lines are cut.
-inline constexpr std::size_t kLongestQuestion = 64U << 10;
+inline constexpr std::size_t kMaxQuestion = 64U << 10;
 
 // A request of the evaluator to its parent. The evaluator opens nothing itself.
 struct Question {

@@ -187,8 +187,8 @@ int Show(lua_State* lua) {
   std::string text = ToValue(lua, 1, value, why) ? ToText(value) : std::string("a ") + luaL_typename(lua, 1);
   if (lua_isnoneornil(lua, 1)) text = "nil";
   if (lua_type(lua, 1) == LUA_TNUMBER) ToExactText(lua, 1, text);  // nan and inf, too
-  constexpr std::size_t kLongest = 200;
-  if (text.size() > kLongest) text = std::string(Utf8Prefix(text, kLongest)) + "…";
+  constexpr std::size_t kMax = 200;
+  if (text.size() > kMax) text = std::string(Utf8Prefix(text, kMax)) + "…";
   PushText(lua, text);
   return 1;
 }
@@ -459,7 +459,7 @@ int OwnPage(lua_State* lua) {
 }
 
 int Print(lua_State* lua) {
-  (*Host::Of(lua).ask)({Question::Kind::kPrint, ArgumentText(lua, 1).substr(0, kLongestQuestion)});
+  (*Host::Of(lua).ask)({Question::Kind::kPrint, ArgumentText(lua, 1).substr(0, kMaxQuestion)});
   return 0;
 }
 
@@ -559,9 +559,9 @@ int ExactDiv(lua_State* lua) {
   auto quotient = ExactQuotient(dividend, by, place);
   if (!quotient) StopWith(lua, quotient.error());
   // A division inside `each` would be recorded once per process.
-  constexpr std::size_t kMostDivisions = 1'000;
+  constexpr std::size_t kMaxDivisions = 1'000;
   Host& host = Host::Of(lua);
-  if (host.current_process.empty() && host.origins.divisions.size() < kMostDivisions) {
+  if (host.current_process.empty() && host.origins.divisions.size() < kMaxDivisions) {
     Division division{place, name, dividend.count, {}, *quotient};
     for (const NamedCount& divisor : by) division.by.emplace(divisor.name, divisor.count);
     host.origins.divisions.push_back(std::move(division));
@@ -598,8 +598,8 @@ int MakeMesh(lua_State* lua) {
   }
   auto mesh = Mesh::Make(std::move(read), place);
   if (!mesh) StopWith(lua, mesh.error());
-  constexpr std::size_t kMostMeshes = 100;
-  if (host.current_process.empty() && host.origins.meshes.size() < kMostMeshes)
+  constexpr std::size_t kMaxMeshes = 100;
+  if (host.current_process.empty() && host.origins.meshes.size() < kMaxMeshes)
     host.origins.meshes.push_back({place, mesh->axes()});
   host.meshes.push_back(*std::move(mesh));
   lua_pushinteger(lua, static_cast<lua_Integer>(host.meshes.size()) - 1);
@@ -699,8 +699,8 @@ int DurationMs(lua_State* lua) {
   std::string text;
   if (!ToExactText(lua, 1, text)) return 0;
   const auto seconds = ParseDuration(text);
-  constexpr double kLongest = 4e6;  // fits 32 bits of milliseconds
-  if (!seconds || !(*seconds >= 0 && *seconds <= kLongest)) return 0;
+  constexpr double kMax = 4e6;  // fits 32 bits of milliseconds
+  if (!seconds || !(*seconds >= 0 && *seconds <= kMax)) return 0;
   lua_pushnumber(lua, std::round(*seconds * 1000));
   return 1;
 }
@@ -720,8 +720,8 @@ int Bytes(lua_State* lua) {
   std::string text;
   if (!ToExactText(lua, 1, text)) return 0;
   const auto bytes = ParseBytes(text);
-  constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // a Lua number holds it exactly
-  if (!bytes || *bytes > kLargest) return 0;
+  constexpr std::int64_t kMax = std::int64_t{1} << 53;  // a Lua number holds it exactly
+  if (!bytes || *bytes > kMax) return 0;
   lua_pushnumber(lua, static_cast<double>(*bytes));
   return 1;
 }

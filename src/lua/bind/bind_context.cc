@@ -124,11 +124,11 @@ void ApplyTo(Host& host, Context& context, const std::string& function, const Va
 
 // "process:context { device_id = …, mode = … }", which is equivalent to a call inside `each`.
 std::string ProcessCall(const Value::Map& named) {
-  constexpr std::size_t kMost = 4;
+  constexpr std::size_t kMax = 4;
   std::string text;
   std::size_t shown = 0;
   for (const auto& [name, value] : named) {
-    if (shown++ == kMost) {
+    if (shown++ == kMax) {
       text += ", …";
       break;
     }

@@ -28,7 +28,7 @@ namespace muster {
 namespace {
 
 // Configuration, not data: the content becomes part of every plan that is printed, stored and sent.
-constexpr std::size_t kLargestShipped = 1U << 20;
+constexpr std::size_t kMaxShipped = 1U << 20;
 
 // beside(place, name) -> absolute path of a file beside the recipe
 int Beside(lua_State* lua) {
@@ -50,8 +50,8 @@ int Beside(lua_State* lua) {
 
 // "./conf//a.json" -> "conf/a.json"; empty if it cannot be the name of a file below the run directory.
 std::string ShippedName(const std::string& name) {
-  constexpr std::size_t kLongestPart = 128;
-  constexpr std::size_t kLongest = 1000;
+  constexpr std::size_t kMaxPart = 128;
+  constexpr std::size_t kMax = 1000;
   std::string path;
   if (name.starts_with('/')) return path;
   for (std::size_t begin = 0; begin < name.size();) {
@@ -63,10 +63,10 @@ std::string ShippedName(const std::string& name) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
              c == '-';
     });
-    if (!plain || part == ".." || part.size() > kLongestPart) return "";
+    if (!plain || part == ".." || part.size() > kMaxPart) return "";
     path += (path.empty() ? "" : "/") + part;
   }
-  return path.size() > kLongest ? "" : path;
+  return path.size() > kMax ? "" : path;
 }
 
 // The content with everything escaped that looks like a placeholder.
@@ -115,7 +115,7 @@ int Ship(lua_State* lua) {
     return refuse("cannot be shipped under its own name",
                   "name it relative to the recipe's folder, with letters, digits, '_', '-' and '.'");
   }
-  if (reply.text.size() > kLargestShipped) {
+  if (reply.text.size() > kMaxShipped) {
     return refuse("is larger than 1 MiB", "muster.here names a file that is read where it lies");
   }
   if (!IsUtf8(reply.text) || reply.text.find('\0') != std::string::npos) {
@@ -145,13 +145,13 @@ const Value* Inexact(const Value& value) {
 
 // Remembers the keys of the file, for hints about keys that it does not have.
 void KeepKeys(const Value& value, std::vector<std::string>& keys) {
-  constexpr std::size_t kMostKeys = 2000;
+  constexpr std::size_t kMaxKeys = 2000;
   if (const Value::List* list = value.AsList()) {
     for (const Value& element : *list) KeepKeys(element, keys);
   }
   if (value.AsMap() == nullptr) return;
   for (const auto& [key, mapped] : *value.AsMap()) {
-    if (keys.size() >= kMostKeys) return;
+    if (keys.size() >= kMaxKeys) return;
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     KeepKeys(mapped, keys);
   }
@@ -236,7 +236,7 @@ int SettingFile(lua_State* lua) {
   const std::string* text = setting == nullptr ? nullptr : setting->value.AsString();
   const auto file = text == nullptr ? host.shipped_files.end() : host.shipped_files.find(*text);
   if (file == host.shipped_files.end()) return 0;
-  const auto json = ValueFromJsonText(file->second.content, kMostJsonFileBytes);
+  const auto json = ValueFromJsonText(file->second.content, kMaxJsonFileBytes);
   if (!json) return 0;  // reported where the attribute was set
   PushValue(lua, *json);
   return 1;
@@ -247,7 +247,7 @@ int ShippedJson(lua_State* lua) {
   Host& host = Host::Of(lua);
   const auto file = host.shipped_files.find(ArgumentText(lua, 1));
   if (file == host.shipped_files.end()) return 0;
-  if (const auto json = ValueFromJsonText(file->second.content, kMostJsonFileBytes)) {
+  if (const auto json = ValueFromJsonText(file->second.content, kMaxJsonFileBytes)) {
     PushValue(lua, *json);
     return 1;
   } else {
@@ -315,14 +315,14 @@ namespace {
 
 // The paths in order without duplicates; if there are many, the first and the last.
 Value Shown(const WrittenPaths& written) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   constexpr std::size_t kFirst = 3;
   Value::List paths;
   std::set<std::string_view> seen;
   for (const WrittenPath& written_path : written.paths) {
     if (seen.insert(written_path.path).second) paths.emplace_back(written_path.path);
   }
-  if (paths.size() <= kMost) return Value(std::move(paths));
+  if (paths.size() <= kMax) return Value(std::move(paths));
   return Value(Value::List{paths[0], paths[1], paths[kFirst - 1], "…", paths.back()});
 }
 

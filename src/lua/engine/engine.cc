@@ -141,8 +141,8 @@ void ReadLimits(lua_State* lua, Host& host, int recipe, const Place& place) {
     if (lua_isnil(lua, -1)) continue;
     std::string text;
     const auto seconds = ToExactText(lua, -1, text) ? ParseDuration(text) : std::nullopt;
-    constexpr double kLongest = 1e9;  // seconds, more than thirty years
-    if (seconds && *seconds > 0 && *seconds <= kLongest) {
+    constexpr double kMax = 1e9;  // seconds, more than thirty years
+    if (seconds && *seconds > 0 && *seconds <= kMax) {
       *limit = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
     } else {
       host.Report(Error("format", place,

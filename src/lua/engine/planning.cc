@@ -15,7 +15,7 @@ namespace muster {
 namespace {
 
 // Limit for a key's path, such as environment.set.NAME; each key below repeats the path.
-constexpr std::size_t kLongestPath = 1'000;
+constexpr std::size_t kMaxPath = 1'000;
 
 // Words, strings and symbols of a Lua text, one at a time; comments and blanks are skipped.
 class Tokens {
@@ -153,7 +153,7 @@ std::map<std::string, std::uint32_t> KeyLines(std::string_view text, std::uint32
       begins = false;
       const std::uint32_t at = tokens.line();
       key = KeyAt(tokens);
-      if (!key.empty() && open.back().known && open.back().prefix.size() + key.size() <= kLongestPath) {
+      if (!key.empty() && open.back().known && open.back().prefix.size() + key.size() <= kMaxPath) {
         lines.emplace(open.back().prefix + key, at);
       }
       if (!key.empty()) continue;
@@ -161,7 +161,7 @@ std::map<std::string, std::uint32_t> KeyLines(std::string_view text, std::uint32
     }
     if (tokens.Is('{')) {
       const bool known = open.empty() || (open.back().known && !key.empty() && brackets == 0 &&
-                                          open.back().prefix.size() + key.size() <= kLongestPath);
+                                          open.back().prefix.size() + key.size() <= kMaxPath);
       open.push_back({open.empty() || !known ? "" : open.back().prefix + key + ".", known});
       outer.push_back(brackets);
       brackets = 0;

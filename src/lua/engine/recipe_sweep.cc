@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-constexpr double kLargestWhole = 9007199254740992;  // 2^53
+constexpr double kMaxWhole = 9007199254740992;  // 2^53
 
 // The fields of one part of a sweep, read by type. Missing fields leave their target unchanged.
 class Part {
@@ -57,7 +57,7 @@ class Part {
   }
   // Whole numbers from `least` on.
   template <class T>
-  void Count(const std::string& name, T& target, std::int64_t least, double most = kLargestWhole) const {
+  void Count(const std::string& name, T& target, std::int64_t least, double most = kMaxWhole) const {
     const Value* value = Field(name);
     if (value == nullptr) return;
     const std::int64_t* number = value->AsInt();
@@ -72,8 +72,8 @@ class Part {
     if (value == nullptr) return;
     std::optional<double> seconds;
     if (value->AsString() != nullptr) seconds = ParseDuration(*value->AsString());
-    constexpr double kLongest = 1e9;  // seconds, more than thirty years
-    if (!seconds || !(*seconds > 0 && *seconds <= kLongest)) {
+    constexpr double kMax = 1e9;  // seconds, more than thirty years
+    if (!seconds || !(*seconds > 0 && *seconds <= kMax)) {
       return Report("type",
                     what_ + ": " + name + " must be a duration such as \"90s\" or \"36h\", got " + ToText(*value),
                     DurationHint(value->AsString() != nullptr ? *value->AsString() : ToText(*value), ""));
@@ -210,9 +210,9 @@ void ReadMetrics(const Part& part, MetricsChoice& metrics) {
 }
 
 void ReadRetry(const Part& part, RetryChoice& retry) {
-  constexpr double kMost = 1000;
-  part.Count("max", retry.max, 0, kMost);
-  part.Count("quarantine_host_after", retry.quarantine_host_after, 0, kMost);
+  constexpr double kMax = 1000;
+  part.Count("max", retry.max, 0, kMax);
+  part.Count("quarantine_host_after", retry.quarantine_host_after, 0, kMax);
   retry.place = part.place();
   if (const Value* on = part.Field("on")) {
     Value::List classes = ListOf(on);
@@ -274,13 +274,13 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   if (const Part part(whole.Field("metrics"), "metrics", host); part.given()) ReadMetrics(part, sweep.metrics);
   if (const Part part(whole.Field("retry"), "retry", host); part.given()) ReadRetry(part, sweep.retry);
   if (const Part part(whole.Field("budget"), "budget", host); part.given()) {
-    constexpr double kMost = 1'000'000;
-    constexpr double kMostPerDevice = 64;
-    part.Count("devices", sweep.budget.devices, 1, kMost);
+    constexpr double kMax = 1'000'000;
+    constexpr double kMaxPerDevice = 64;
+    part.Count("devices", sweep.budget.devices, 1, kMax);
     part.Duration("time", sweep.budget.time_ms);
     part.Count("trials", sweep.budget.trials, 1);
-    part.Count("slots", sweep.budget.slots, 1, kMost);
-    part.Count("per_device", sweep.budget.per_device, 1, kMostPerDevice);
+    part.Count("slots", sweep.budget.slots, 1, kMax);
+    part.Count("per_device", sweep.budget.per_device, 1, kMaxPerDevice);
     sweep.budget.place = part.place();
   }
   return sweep;
@@ -311,8 +311,8 @@ struct PointJudge::Shape {
 
 namespace {
 
-constexpr std::size_t kMostNodes = 200'000;  // about 40 MB
-constexpr std::size_t kMostShapes = 5'000;
+constexpr std::size_t kMaxNodes = 200'000;  // about 40 MB
+constexpr std::size_t kMaxShapes = 5'000;
 
 // Appends an unambiguous encoding of the value; short values need no allocation.
 void AppendKey(const Value* value, std::string& key) {
@@ -483,7 +483,7 @@ PointJudge::Shape& PointJudge::ShapeOf(const JudgingInterpreter& interpreter, co
     }
   }
   if (const auto known = known_shapes_.find(key); known != known_shapes_.end()) return *known->second;
-  if (known_shapes_.size() >= kMostShapes) {
+  if (known_shapes_.size() >= kMaxShapes) {
     known_shapes_.clear();
     nodes_ = 0;
   }
@@ -567,7 +567,7 @@ const PointJudge::Verdict& PointJudge::Plan(const JudgingInterpreter& interprete
   verdict->hosts = static_cast<std::uint32_t>(shape.resolved.cluster.hosts());
   verdict->devices = static_cast<std::uint64_t>(shape.resolved.cluster.all_devices());
 
-  if (nodes_ >= kMostNodes) {
+  if (nodes_ >= kMaxNodes) {
     for (auto& [unused, other] : known_shapes_) other->root = Node();
     nodes_ = 0;
   }
@@ -607,8 +607,8 @@ Result<Judgement> PointJudge::Judge(const JudgingInterpreter& interpreter, const
   Judgement& judgement = tally.judgement;
   judgement.total = trials ? sampler_->size() : space_.discrete_size();
   const std::uint64_t first = std::min(request.first, judgement.total);
-  const std::uint64_t count = std::min({request.count, judgement.total - first, kMostPoints});
-  for (std::uint64_t number = first; number < first + count && judgement.planned < kMostPlans; ++number) {
+  const std::uint64_t count = std::min({request.count, judgement.total - first, kMaxPoints});
+  for (std::uint64_t number = first; number < first + count && judgement.planned < kMaxPlans; ++number) {
     const Point point = trials ? sampler_->At(number) : space_.DiscreteAt(number);
     Shape& shape = ShapeOf(interpreter, point);
     const Verdict* verdict = shape.refused ? shape.refused.get() : Known(shape, point);

@@ -53,12 +53,12 @@ class PointJudge {
   PointJudge& operator=(const PointJudge&) = delete;
   ~PointJudge();
 
-  // Judges as many of the requested points as kMostPoints and kMostPlans allow, at least one if there is one. Fails if
+  // Judges as many of the requested points as kMaxPoints and kMaxPlans allow, at least one if there is one. Fails if
   // the recipe as read, or a condition of the command line, is wrong for every point.
   Result<Judgement> Judge(const JudgingInterpreter& interpreter, const JudgeRequest& request);
 
-  static constexpr std::uint64_t kMostPoints = 250'000;
-  static constexpr std::uint64_t kMostPlans = 500;
+  static constexpr std::uint64_t kMaxPoints = 250'000;
+  static constexpr std::uint64_t kMaxPlans = 500;
 
  private:
   struct Verdict;

@@ -13,25 +13,25 @@ namespace {
 
 // A recipe can report any number of errors in a loop; nobody reads more than this.
 constexpr std::size_t kMaxDiagnostics = 1000;
-constexpr std::size_t kLongestMessage = 2000;
+constexpr std::size_t kMaxMessage = 2000;
 
 void Shorten(std::string& text) {
-  if (text.size() > kLongestMessage) text = std::string(Utf8Prefix(text, kLongestMessage)) + " …";
+  if (text.size() > kMaxMessage) text = std::string(Utf8Prefix(text, kMaxMessage)) + " …";
 }
 
 // The name of a chunk in the interpreter's messages (lj_debug_shortname): long paths lose their beginning.
 std::string ShortName(const std::string& file) {
-  constexpr std::size_t kLongest = LUA_IDSIZE - 1;
-  return file.size() <= kLongest ? file : "..." + file.substr(file.size() - (kLongest - 3));
+  constexpr std::size_t kMax = LUA_IDSIZE - 1;
+  return file.size() <= kMax ? file : "..." + file.substr(file.size() - (kMax - 3));
 }
 
 // ":12: " at the front: the line, and what follows.
 std::optional<std::pair<std::uint32_t, std::string_view>> LineAndText(std::string_view rest) {
   if (!rest.starts_with(':')) return std::nullopt;
-  constexpr std::size_t kMostDigits = 9;
+  constexpr std::size_t kMaxDigits = 9;
   std::size_t end = 1;
   std::uint32_t line = 0;
-  while (end < rest.size() && end <= kMostDigits && rest[end] >= '0' && rest[end] <= '9') {
+  while (end < rest.size() && end <= kMaxDigits && rest[end] >= '0' && rest[end] <= '9') {
     line = line * 10 + static_cast<std::uint32_t>(rest[end++] - '0');
   }
   if (end == 1 || !rest.substr(end).starts_with(": ")) return std::nullopt;

@@ -524,8 +524,8 @@ class StoppedParser {
 }  // namespace
 
 void TranslateSyntaxError(Diagnostic& diagnostic, std::string_view text) {
-  constexpr std::size_t kMostText = 256U << 10;  // nobody writes more; the tokens of a file take thirty times its size
-  if (diagnostic.place.line == 0 || text.size() > kMostText) return;
+  constexpr std::size_t kMaxText = 256U << 10;  // nobody writes more; the tokens of a file take thirty times its size
+  if (diagnostic.place.line == 0 || text.size() > kMaxText) return;
   const std::string message = diagnostic.message;
   StoppedParser(message, text, diagnostic.place.line).Translate(diagnostic);
 }
@@ -592,13 +592,12 @@ constexpr const char* kNestedTooDeeply =
 
 // Adds the callers of the failing line, in the user's functions: one note per call, at most three.
 void AddCallers(lua_State* lua, Diagnostic& diagnostic) {
-  constexpr std::size_t kMostCallers = 3;
-  constexpr int kMostLevels = 200;  // finding a level takes time proportional to it
+  constexpr std::size_t kMaxCallers = 3;
+  constexpr int kMaxLevels = 200;  // finding a level takes time proportional to it
   lua_Debug frame;
   Place last;  // the reported place, once its frame was found: error(message, 2) skips frames below it
   for (int level = 0;
-       diagnostic.notes.size() < kMostCallers && level < kMostLevels && lua_getstack(lua, level, &frame) != 0;
-       ++level) {
+       diagnostic.notes.size() < kMaxCallers && level < kMaxLevels && lua_getstack(lua, level, &frame) != 0; ++level) {
     lua_getinfo(lua, "Sl", &frame);
     if (frame.source[0] != '@' || frame.currentline < 1) continue;
     const Place place{frame.source + 1, static_cast<std::uint32_t>(frame.currentline)};

@@ -50,7 +50,7 @@ constexpr int kHookInterval = 10'000;
 constexpr std::size_t kSmallShare = 20;
 // Garbage that is kept from one evaluation to the next: more does not fit into the processor's cache, where sweeping it
 // takes a quarter of the time.
-constexpr std::size_t kMostGarbage = 512U << 10;
+constexpr std::size_t kMaxGarbage = 512U << 10;
 char kStateKey;  // its address is the registry key
 
 // Base functions that load code, access other environments, or depend on the collector or on chance.
@@ -137,7 +137,7 @@ State::~State() {
 void State::BeginAgain() {
   instructions_ = 0;
   // The interpreter does not collect when an allocation is refused.
-  if (used_ > kept_ + kMostGarbage) {
+  if (used_ > kept_ + kMaxGarbage) {
     lua_gc(lua_, LUA_GCCOLLECT, 0);
     LetCollectorRest();
   }
@@ -190,7 +190,7 @@ State::Frame State::Here(lua_State* lua) {
 
 namespace {
 
-constexpr double kLongestString = 64.0 * (1 << 20);
+constexpr double kMaxString = 64.0 * (1 << 20);
 
 // Upvalue 1 is the original, upvalue 2 its name. No hook is called inside it, so the place is recorded in case the
 // evaluator must be killed while it runs.
@@ -217,7 +217,7 @@ int BoundedRep(lua_State* lua) {
   const double count = luaL_checknumber(lua, 2);
   std::size_t separator = 0;
   if (!lua_isnoneornil(lua, 3)) luaL_checklstring(lua, 3, &separator);
-  if (count > 0 && static_cast<double>(size + separator) * count > kLongestString) {
+  if (count > 0 && static_cast<double>(size + separator) * count > kMaxString) {
     return luaL_error(lua, "string.rep would make more than 64 MiB");
   }
   return NotedCall(lua);

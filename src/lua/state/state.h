@@ -48,16 +48,16 @@ class LuaMemory {
 
  private:
   static constexpr std::size_t kUnit = 16;
-  static constexpr std::size_t kMostUnits = 32;
+  static constexpr std::size_t kMaxUnits = 32;
   using Pool = boost::pool<boost::default_user_allocator_malloc_free>;
 
-  static bool IsSmall(std::size_t size) { return size <= kUnit * kMostUnits; }
+  static bool IsSmall(std::size_t size) { return size <= kUnit * kMaxUnits; }
   static std::size_t Units(std::size_t size) { return (size + kUnit - 1) / kUnit; }
   Pool& PoolOf(std::size_t size);
   void* Get(std::size_t size);
   void Free(void* block, std::size_t size);
 
-  std::array<std::unique_ptr<Pool>, kMostUnits> pools_;
+  std::array<std::unique_ptr<Pool>, kMaxUnits> pools_;
 };
 
 // A restricted Lua state for recipes: interpreter only, a few libraries, limited memory and instructions, no way to

@@ -54,7 +54,7 @@ Result<void> AddComparedRun(const std::string& run_dir, PageContent& page) {
   }
   auto roles = ReadRoleHistories(run_dir);
   if (auto log = ReadOwnLogHistory(run_dir, report->outcome != "running", roles)) roles.push_back(*std::move(log));
-  CurveReader(page, kMostCurvePoints, "", "").AddRoles(row, roles);
+  CurveReader(page, kMaxCurvePoints, "", "").AddRoles(row, roles);
   page.live = page.live || report->outcome == "running";
   page.sources.emplace_back(Value::Map{{"kind", Value("run")},
                                        {"name", TextValue(report->name)},

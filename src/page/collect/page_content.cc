@@ -82,8 +82,8 @@ void DropMetrics(PageContent& page, std::size_t most) {
 }  // namespace
 
 std::size_t CurvePoints(std::uint64_t rows) {
-  const std::size_t share = kMostPagePoints / static_cast<std::size_t>(std::max<std::uint64_t>(rows, 1));
-  return std::clamp(share, kLeastCurvePoints, kMostCurvePoints);
+  const std::size_t share = kMaxPagePoints / static_cast<std::size_t>(std::max<std::uint64_t>(rows, 1));
+  return std::clamp(share, kMinCurvePoints, kMaxCurvePoints);
 }
 
 std::string ResourceOf(const Value& description) {
@@ -143,10 +143,10 @@ void LimitCurves(PageContent& page) {
   std::erase_if(page.curves,
                 [](const PageCurve& curve) { return curve.points.x.empty() && curve.points.not_finite.empty(); });
   const std::size_t rows = std::max<std::size_t>(page.keys.size(), 1);
-  DropMetrics(page, std::clamp<std::size_t>(1 + kMostPagePoints / 2 / (rows * 8), 1, kMostPageMetrics));
+  DropMetrics(page, std::clamp<std::size_t>(1 + kMaxPagePoints / 2 / (rows * 8), 1, kMaxPageMetrics));
   const std::size_t others = PointsOf(page.curves, false);
-  Fit(page.curves, true, kMostPagePoints - std::min(others, kMostPagePoints / 2));
-  Fit(page.curves, false, kMostPagePoints - std::min(PointsOf(page.curves, true), kMostPagePoints / 2));
+  Fit(page.curves, true, kMaxPagePoints - std::min(others, kMaxPagePoints / 2));
+  Fit(page.curves, false, kMaxPagePoints - std::min(PointsOf(page.curves, true), kMaxPagePoints / 2));
 }
 
 void PutTags(const std::string& run_dir, PageContent& page) {
@@ -160,7 +160,7 @@ void PutTags(const std::string& run_dir, PageContent& page) {
     const std::string column = "tag." + name;
     const bool is_new = std::none_of(page.columns.begin(), page.columns.end(),
                                      [&](const PageColumn& one) { return one.name == column; });
-    if (is_new && known++ >= kMostTagColumns) return;
+    if (is_new && known++ >= kMaxTagColumns) return;
     Put(page, column, "tag", CellValue(value), name);
   }
 }

@@ -74,10 +74,10 @@ Value CellValue(const Value& value);
 
 // Reads the curves of a page's rows from the metrics of their run directories, thinned out.
 
-inline constexpr std::size_t kMostPagePoints = 170'000;  // of all curves: about 1.8 MB in the page
-inline constexpr std::size_t kMostCurvePoints = 2'000;
-inline constexpr std::size_t kLeastCurvePoints = 24;
-inline constexpr std::size_t kMostPageMetrics = 24;
+inline constexpr std::size_t kMaxPagePoints = 170'000;  // of all curves: about 1.8 MB in the page
+inline constexpr std::size_t kMaxCurvePoints = 2'000;
+inline constexpr std::size_t kMinCurvePoints = 24;
+inline constexpr std::size_t kMaxPageMetrics = 24;
 
 // Points of each curve, for that many rows.
 std::size_t CurvePoints(std::uint64_t rows);
@@ -110,7 +110,7 @@ std::string ResourceOf(const Value& description);
 
 // The tags of a run as columns of a page: all of them as one text, and one column for each name.
 
-inline constexpr std::size_t kMostTagColumns = 64;
+inline constexpr std::size_t kMaxTagColumns = 64;
 
 // Sets those of the last row. Names beyond the most columns are only in the text.
 void PutTags(const std::string& run_dir, PageContent& page);

@@ -238,7 +238,7 @@ RunLanes LanesOf(const Plan& plan, const CheckedJournal& journal, const Report& 
 // The plan of a run for its page: parameters, and the command and variables of each role, with where they come from as
 // far as the run directory says.
 
-constexpr std::size_t kMostProcesses = 512;  // whose different values are listed
+constexpr std::size_t kMaxProcesses = 512;  // whose different values are listed
 
 // Names of the parameters that the command line set, from inputs.json.
 std::set<std::string> OverridesOf(int folder) {
@@ -287,7 +287,7 @@ Value VariableValue(const Plan& plan, const std::vector<ProcessText>& texts, std
   source += fmt::format("; in full: muster explain {} {}", word, ShellQuoted(name));
   Value::List values;
   if (!common) {
-    for (std::size_t i = 0; i < std::min(texts.size(), kMostProcesses); ++i) {
+    for (std::size_t i = 0; i < std::min(texts.size(), kMaxProcesses); ++i) {
       values.emplace_back(
           Value::List{TextValue(ProcessName(plan, plan.processes[texts[i].process])), TextValue(texts[i].text)});
     }
@@ -339,8 +339,8 @@ Value PlanValue(const Plan& plan, int folder, const std::string& word) {
 // What the processes of a run have used over time, for its page: a line for each process, or the smallest, middle and
 // largest of many.
 
-constexpr std::size_t kMostLines = 16;
-constexpr std::size_t kMostIntervals = 120;
+constexpr std::size_t kMaxLines = 16;
+constexpr std::size_t kMaxIntervals = 120;
 
 constexpr const char* kKinds[] = {"cores", "memory", "device"};
 
@@ -371,7 +371,7 @@ Value LineValue(const TimedValues& series) {
 Value BandValue(const UsageHistory& usage, std::size_t kind) {
   std::vector<TimedValues> all;
   for (const auto& [process, points] : usage.processes()) all.push_back(SeriesOf(points, kind));
-  const ValueBand band = BandOf(all, kMostIntervals);
+  const ValueBand band = BandOf(all, kMaxIntervals);
   return Value(Value::Map{{"at", NumbersValue(band.at)},
                           {"low", NumbersValue(band.low)},
                           {"median", NumbersValue(band.median)},
@@ -384,7 +384,7 @@ Value UsageValue(const Plan& plan, int run_folder) {
   if (usage.processes().empty()) return {};
   Value::Map value = {{"processes", CountValue(usage.processes().size())}};
   Value::List lines;
-  if (usage.processes().size() <= kMostLines) {
+  if (usage.processes().size() <= kMaxLines) {
     for (const auto& [id, points] : usage.processes()) {
       const Process& process = plan.processes[id];
       const std::string name = fmt::format("{}.{}", plan.roles[process.role].name, process.index);
@@ -403,8 +403,8 @@ Value UsageValue(const Plan& plan, int run_folder) {
   return Value(std::move(value));
 }
 
-constexpr std::size_t kMostLogs = 64;
-constexpr std::size_t kMostCurveProcesses = 256;
+constexpr std::size_t kMaxLogs = 64;
+constexpr std::size_t kMaxCurveProcesses = 256;
 
 std::string KeyOf(const std::string& role, std::uint32_t index) { return fmt::format("0:{}.{}", role, index); }
 
@@ -450,7 +450,7 @@ void AddProcesses(const Report& report, PageContent& page) {
 std::size_t AddCurves(const std::string& run_dir, bool over, const std::string& first, PageContent& page) {
   std::set<std::pair<std::string, std::uint32_t>> reporting;
   for (const MetricsFileName& file : MetricsFiles(run_dir)) reporting.emplace(file.role, file.index);
-  auto processes = ReadMetricHistories(run_dir, kMostCurveProcesses);
+  auto processes = ReadMetricHistories(run_dir, kMaxCurveProcesses);
   if (auto log = ReadOwnLogHistory(run_dir, over, {})) processes.push_back(*std::move(log));
   std::set<std::string> metrics;
   for (const ProcessHistory& process : processes) {
@@ -464,7 +464,7 @@ std::size_t AddCurves(const std::string& run_dir, bool over, const std::string& 
     const auto key = std::find(page.keys.begin(), page.keys.end(), KeyOf(process.role, process.index));
     if (key != page.keys.end()) reader.Add(static_cast<std::size_t>(key - page.keys.begin()), process);
   }
-  return reporting.size() - std::min(reporting.size(), kMostCurveProcesses);
+  return reporting.size() - std::min(reporting.size(), kMaxCurveProcesses);
 }
 
 Value FailureValue(const Report& report, const FailureReport& failure) {
@@ -546,7 +546,7 @@ Value LogsOf(const Plan& plan, const Report& report, int folder) {
   const auto add = [&](auto wanted) {
     for (ProcessId id = 0; id < report.processes.size(); ++id) {
       const ProcessReport& process = report.processes[id];
-      if (order.size() >= kMostLogs || process.attempts.empty()) continue;
+      if (order.size() >= kMaxLogs || process.attempts.empty()) continue;
       if (std::find(order.begin(), order.end(), id) == order.end() && wanted(process)) order.push_back(id);
     }
   };

@@ -28,7 +28,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kDeepest = 32;
+constexpr std::size_t kMaxDepth = 32;
 
 // Numbers that were listed: several of them a constant factor apart, such as 1e-4, 1e-3, 1e-2 or 64, 128, 256.
 bool IsGeometric(const std::vector<Value>& values) {
@@ -76,7 +76,7 @@ void AddAxis(const Value& axis, std::map<std::string, SpaceAxis>& axes) {
 
 void Walk(const Value& space, std::size_t depth, std::map<std::string, SpaceAxis>& axes) {
   const Value* kind = FieldOf(space, "kind");
-  if (depth > kDeepest || kind == nullptr) return;
+  if (depth > kMaxDepth || kind == nullptr) return;
   if (*kind == Value("axis")) AddAxis(space, axes);
   if (const Value* parts = FieldOf(space, "parts"); parts != nullptr && parts->AsList() != nullptr) {
     for (const Value& part : *parts->AsList()) Walk(part, depth + 1, axes);
@@ -93,7 +93,7 @@ std::map<std::string, SpaceAxis> SpaceAxes(const Value& space) {
 
 namespace {
 
-constexpr std::size_t kMostChoices = 12;  // distinct numbers that count as choices if the space does not say
+constexpr std::size_t kMaxChoices = 12;  // distinct numbers that count as choices if the space does not say
 
 const PageColumn* Find(const PageContent& page, const std::string& name) {
   const auto found = std::find_if(page.columns.begin(), page.columns.end(),
@@ -124,7 +124,7 @@ void AddParameter(const PageColumn& column, const std::vector<std::size_t>& rows
   if (texts.size() < 2) return;
   ImportanceAxis axis{.name = column.label};
   const bool has_domain = in_space != nullptr && in_space->domain.has_value();
-  axis.choice = !numeric || (!has_domain && (in_space != nullptr || numbers.size() <= kMostChoices));
+  axis.choice = !numeric || (!has_domain && (in_space != nullptr || numbers.size() <= kMaxChoices));
   std::vector<std::string> choices;
   if (axis.choice) {
     if (in_space != nullptr) {
@@ -159,7 +159,7 @@ void AddParameter(const PageColumn& column, const std::vector<std::size_t>& rows
 }
 
 Value ImportanceOf(const Sample& sample) {
-  if (sample.losses.size() < kLeastTrials || sample.axes.empty() || !Vary(sample.losses)) return {};
+  if (sample.losses.size() < kMinTrials || sample.axes.empty() || !Vary(sample.losses)) return {};
   const auto effects = GridMeans(sample.axes, sample.losses);
   std::vector<double> shares = effects ? effects->shares : PedAnova(sample.axes, sample.losses);
   double sum = 0;
@@ -345,7 +345,7 @@ std::string AxisText(const SpaceAxis& axis) {
 
 // Of unions whose weights differ: "3, 1".
 void ListWeights(const Value& space, std::size_t depth, std::vector<std::string>& texts) {
-  constexpr std::size_t kDeepestUnion = 32;
+  constexpr std::size_t kMaxUnionDepth = 32;
   const Value* weights = FieldOf(space, "weights");
   if (weights != nullptr && weights->AsList() != nullptr && !weights->AsList()->empty()) {
     const Value::List& list = *weights->AsList();
@@ -356,7 +356,7 @@ void ListWeights(const Value& space, std::size_t depth, std::vector<std::string>
     }
   }
   const Value* parts = FieldOf(space, "parts");
-  if (depth == kDeepestUnion || parts == nullptr || parts->AsList() == nullptr) return;
+  if (depth == kMaxUnionDepth || parts == nullptr || parts->AsList() == nullptr) return;
   for (const Value& part : *parts->AsList()) ListWeights(part, depth + 1, texts);
 }
 
@@ -403,7 +403,7 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
   return Value(std::move(setup));
 }
 
-constexpr std::size_t kMostSweepFile = std::size_t{64} << 20;
+constexpr std::size_t kMaxSweepFile = std::size_t{64} << 20;
 
 struct OpenSweep {
   std::string dir;
@@ -417,7 +417,7 @@ struct OpenSweep {
 
 // The member "description" of sweep.json; null if there is none.
 Value DescriptionOf(const std::string& sweep_dir) {
-  const auto text = ReadFileAt(AT_FDCWD, sweep_dir + "/sweep.json", kMostSweepFile);
+  const auto text = ReadFileAt(AT_FDCWD, sweep_dir + "/sweep.json", kMaxSweepFile);
   const auto json = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   if (!json) return {};
   const Value* description = FieldOf(*json, "description");

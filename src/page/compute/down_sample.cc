@@ -105,7 +105,7 @@ ThinCurve Thinned(std::span<const double> x, std::span<const double> y, std::siz
   for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
     if (!IsFloat(x[i])) continue;
     if (!IsFloat(y[i])) {
-      if (curve.not_finite.size() < kMostMarks) curve.not_finite.push_back(x[i]);
+      if (curve.not_finite.size() < kMaxMarks) curve.not_finite.push_back(x[i]);
       ++curve.not_finite_points;
       continue;
     }

@@ -36,13 +36,13 @@ struct ThinCurve {
   // Of the points that were left out between a point and the one before it, so that averages are those of all points:
   std::vector<std::uint32_t> left_out;  // how many
   std::vector<double> mean;             // of their y; 0 without any
-  std::vector<double> not_finite;  // x of points whose y is not finite as a float; at most kMostMarks, the first ones
+  std::vector<double> not_finite;  // x of points whose y is not finite as a float; at most kMaxMarks, the first ones
   std::uint64_t not_finite_points = 0;  // all of them
   std::uint64_t points = 0;             // of the whole curve, finite ones
 
   bool operator==(const ThinCurve&) const = default;
 };
-inline constexpr std::size_t kMostMarks = 100;
+inline constexpr std::size_t kMaxMarks = 100;
 
 // A curve of about `most` points for linear and logarithmic axes alike: half of the intervals are of the one kind, half
 // of the other, unless all x are of a similar size. Points with an x that is not finite are omitted.

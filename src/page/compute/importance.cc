@@ -251,7 +251,7 @@ std::optional<Distinction> OfChoices(const ImportanceAxis& axis, const std::vect
 std::vector<std::size_t> BestTrials(const std::vector<double>& losses, double gamma) {
   std::vector<std::size_t> order(losses.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (losses.size() < kLeastTrials) return order;
+  if (losses.size() < kMinTrials) return order;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return losses[a] < losses[b]; });
   std::size_t best = std::max<std::size_t>(TopTrials(losses.size(), gamma), 2);
   while (best < order.size() && !Differ(losses[order[best]], losses[order[best - 1]])) ++best;

@@ -28,7 +28,7 @@ struct ImportanceAxis {
 };
 
 inline constexpr double kTopShare = 0.1;  // gamma
-inline constexpr std::size_t kLeastTrials = 5;
+inline constexpr std::size_t kMinTrials = 5;
 
 // Whether results differ: by more than kEqual times the larger one. Sums of equal numbers in another order differ by
 // less.
@@ -66,7 +66,7 @@ struct Distinction {
 };
 
 // The rows of the best trials, the best first: the share `gamma`, at least two, and those as good as the last of them.
-// All if there are fewer than kLeastTrials.
+// All if there are fewer than kMinTrials.
 std::vector<std::size_t> BestTrials(const std::vector<double>& losses, double gamma = kTopShare);
 
 // Of the parameters in which the best trials differ clearly from all: their numbers are within less than half of the

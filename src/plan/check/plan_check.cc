@@ -29,8 +29,8 @@ constexpr std::size_t kMaxNotifications = 64;  // of recipe, site files and comm
 constexpr int kMaxValueDepth = 32;             // leaves room for the nesting that a plan's JSON adds around a value
 
 bool IsFilePath(std::string_view path) {
-  constexpr std::size_t kLongest = 1024;
-  if (!path.starts_with("files/") || path.size() > kLongest) return false;
+  constexpr std::size_t kMax = 1024;
+  if (!path.starts_with("files/") || path.size() > kMax) return false;
   path.remove_prefix(6);
   while (true) {
     const std::size_t slash = path.find('/');
@@ -41,8 +41,8 @@ bool IsFilePath(std::string_view path) {
 }
 
 bool IsActivation(const ActivationStep& step) {
-  constexpr std::size_t kLongest = 4096;
-  if (step.what.empty() || step.what.size() > kLongest) return false;
+  constexpr std::size_t kMax = 4096;
+  if (step.what.empty() || step.what.size() > kMax) return false;
   return step.kind == ActivationStep::Kind::kSource ? step.what[0] == '/' : step.what[0] != '-';
 }
 
@@ -325,7 +325,7 @@ class Validation {
     for (const std::uint64_t limit : {role.limits.time_ms, role.limits.silent_ms, role.restart.within_ms}) {
       if (limit > kMaxLimitMs) Wrong("a limit of " + who + " is too long");
     }
-    if (role.limits.log_bytes != 0 && (role.limits.log_bytes < kLeastLogBytes || role.limits.log_bytes > kMostLogBytes))
+    if (role.limits.log_bytes != 0 && (role.limits.log_bytes < kMinLogBytes || role.limits.log_bytes > kMaxLogBytes))
       Wrong("the limit of the logs of " + who + " is less than 1 MiB or more than 1 PiB");
     Marked(role.ready.what, "the readiness of " + who, Secrets::kNowhere);
     Command(role.ready.command, "the readiness of " + who);
@@ -521,8 +521,8 @@ class Validation {
 Diagnostics ValidatePlan(const Plan& plan) { return Validation(plan).Run(); }
 
 bool IsPlanName(std::string_view name) {
-  constexpr std::size_t kLongest = 128;
-  if (name.empty() || name.size() > kLongest || name == "." || name == "..") return false;
+  constexpr std::size_t kMax = 128;
+  if (name.empty() || name.size() > kMax || name == "." || name == "..") return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
            c == '-';

@@ -81,9 +81,9 @@ tl::expected<std::vector<Notification>, std::string> NotificationsFrom(const Val
 
 namespace {
 
-constexpr std::uint32_t kMostDevices = 4096;
-constexpr std::size_t kLongestLibrary = 64;
-constexpr std::size_t kMostProblems = 20;
+constexpr std::uint32_t kMaxDevices = 4096;
+constexpr std::size_t kMaxLibrary = 64;
+constexpr std::size_t kMaxProblems = 20;
 
 constexpr std::array<std::string_view, 6> kEngines = {"flux", "gridengine", "kubernetes", "lsf", "pbs", "slurm"};
 
@@ -101,7 +101,7 @@ bool IsLibraryName(const std::string& name) {
   const auto plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   };
-  return !name.empty() && name.size() <= kLongestLibrary && name.front() != '-' &&
+  return !name.empty() && name.size() <= kMaxLibrary && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), plain);
 }
 
@@ -142,7 +142,7 @@ class Reader {
   }
 
   void Wrong(const char* kind, const std::string& field, std::string message, std::string hint = {}) {
-    if (problems_.size() >= kMostProblems) return;
+    if (problems_.size() >= kMaxProblems) return;
     problems_.push_back(Error(kind, PlaceOf(field), std::move(message), std::move(hint)));
   }
 
@@ -239,7 +239,7 @@ class Reader {
 
   void Devices(const Value& value) {
     const std::int64_t* count = value.AsInt();
-    if (count == nullptr || *count < 0 || *count > std::int64_t{kMostDevices}) {
+    if (count == nullptr || *count < 0 || *count > std::int64_t{kMaxDevices}) {
       return Wrong("range", "devices",
                    "devices must be the number of a host's devices, 0 to 4096, got " + ToText(value), "devices = 8");
     }

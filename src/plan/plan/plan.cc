@@ -33,8 +33,8 @@ constexpr std::array<PlaceholderWord, 14> kPlaceholderWords = {
      {Placeholder::Kind::kLiteral, "literal", Argument::kNone}}};
 
 bool IsPlaceholderName(std::string_view name) {
-  constexpr std::size_t kLongest = 128;
-  if (name.empty() || name.size() > kLongest) return false;
+  constexpr std::size_t kMax = 128;
+  if (name.empty() || name.size() > kMax) return false;
   for (const char c : name) {
     const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (!word && c != '_' && c != '.' && c != '-') return false;

@@ -22,7 +22,7 @@ struct Segments {
 };
 
 Segments Cut(std::string_view text) {
-  constexpr std::size_t kMostDigits = 18;
+  constexpr std::size_t kMaxDigits = 18;
   Segments segments;
   std::string literal;
   for (std::size_t at = 0; at < text.size();) {
@@ -34,7 +34,7 @@ Segments Cut(std::string_view text) {
     while (end < text.size() && IsDigit(text[end])) ++end;
     const std::string_view digits = text.substr(at, end - at);
     at = end;
-    if (digits.size() > kMostDigits || (digits.size() > 1 && digits[0] == '0')) {
+    if (digits.size() > kMaxDigits || (digits.size() > 1 && digits[0] == '0')) {
       literal += digits;
       continue;
     }
@@ -75,14 +75,14 @@ std::string LinearText(std::string_view name, std::int64_t factor, std::int64_t 
 // factor × position + offset. Two points always lie on a line, so any rule other than the position itself requires
 // three different positions.
 std::optional<std::string> Linear(const Position& position, const Numbers& at, const Numbers& numbers) {
-  constexpr std::int64_t kLargest = std::int64_t{1} << 31;  // keeps products within 64 bits
+  constexpr std::int64_t kMax = std::int64_t{1} << 31;  // keeps products within 64 bits
   const auto other = std::find_if(at.begin(), at.end(), [&](std::int64_t place) { return place != at.front(); });
   if (other == at.end()) return std::nullopt;
   const std::int64_t span = *other - at.front();
   const std::int64_t rise = numbers[static_cast<std::size_t>(other - at.begin())] - numbers.front();
   if (rise % span != 0) return std::nullopt;
   const std::int64_t factor = rise / span;
-  if (factor == 0 || factor > kLargest || factor < -kLargest) return std::nullopt;
+  if (factor == 0 || factor > kMax || factor < -kMax) return std::nullopt;
   const std::int64_t offset = numbers.front() - factor * at.front();
   for (std::size_t i = 0; i < at.size(); ++i) {
     if (numbers[i] != factor * at[i] + offset) return std::nullopt;
@@ -193,11 +193,11 @@ std::string ProcessesText(const Plan& plan, std::span<const std::uint32_t> proce
 }
 
 std::string ShortProcessesText(const std::string& text) {
-  constexpr std::size_t kMostRanges = 5;
+  constexpr std::size_t kMaxRanges = 5;
   const std::size_t blank = text.rfind(' ');
   if (blank == std::string::npos) return text;
   const auto ranges = ParseNumberRanges(std::string_view(text).substr(blank + 1));
-  if (!ranges || ranges->size() <= kMostRanges) return text;
+  if (!ranges || ranges->size() <= kMaxRanges) return text;
   std::uint64_t count = 0;
   for (const auto& [first, last] : *ranges) count += std::uint64_t{last} - first + 1;
   return std::to_string(count) + " of " + text.substr(0, blank + 1) + std::to_string(ranges->front().first) + '-' +

@@ -555,9 +555,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = PlanChange::Kind;
 
-constexpr std::size_t kMostTexts = 8;      // of one change, in text for users
-constexpr std::size_t kMostDetails = 20;   // of one cause, in text for users
-constexpr std::size_t kWidestColumn = 44;  // longer names shift the rest of their line
+constexpr std::size_t kMaxTexts = 8;         // of one change, in text for users
+constexpr std::size_t kMaxDetails = 20;      // of one cause, in text for users
+constexpr std::size_t kMaxColumnWidth = 44;  // longer names shift the rest of their line
 
 std::string Counted(std::size_t count, const std::string& one, const std::string& many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
@@ -647,13 +647,13 @@ void AppendChanges(std::string& out, const std::vector<PlanChange>& changes, con
       if (!text.processes.empty()) value_width = std::max(value_width, Columns(ChangeText(text.before, text.after)));
     }
   }
-  name_width = std::min(name_width, kWidestColumn);
-  value_width = std::min(value_width, kWidestColumn);
+  name_width = std::min(name_width, kMaxColumnWidth);
+  value_width = std::min(value_width, kMaxColumnWidth);
   constexpr std::size_t kKindWidth = 8;
   for (const auto& [change, texts] : rows) {
     std::string head = "  " + Filled(std::string(PlanChangeName(change->kind)), kKindWidth) + "  " +
                        Filled(NameOf(*change), name_width) + "  ";
-    const std::size_t shown = texts.size() > kMostTexts ? kMostTexts - 1 : texts.size();
+    const std::size_t shown = texts.size() > kMaxTexts ? kMaxTexts - 1 : texts.size();
     for (std::size_t t = 0; t < shown; ++t) {
       const std::string values =
           change->lines.empty() ? ChangeText(texts[t].before, texts[t].after) : LinesText(change->lines);
@@ -673,7 +673,7 @@ void AppendChanges(std::string& out, const std::vector<PlanChange>& changes, con
 }
 
 void AppendDetails(std::string& out, const PlanCause& cause) {
-  const std::size_t shown = cause.details.size() > kMostDetails ? kMostDetails - 1 : cause.details.size();
+  const std::size_t shown = cause.details.size() > kMaxDetails ? kMaxDetails - 1 : cause.details.size();
   for (std::size_t i = 0; i < shown; ++i) out += "  " + Printable(cause.details[i]) + '\n';
   if (shown < cause.details.size()) {
     out += "  … and " + Counted(cause.details.size() - shown, "more line", "more lines") + '\n';

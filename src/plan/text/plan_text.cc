@@ -548,7 +548,7 @@ std::optional<ParsedPlanText> ReadPlanText(std::string_view text) { return Reade
 
 namespace {
 
-constexpr std::size_t kMostRoles = 5;
+constexpr std::size_t kMaxRoles = 5;
 constexpr std::size_t kHeadWidth = 12;
 
 std::string Counted(std::size_t count, const char* one, const char* many) {
@@ -639,7 +639,7 @@ class Summary {
     }
     std::size_t name_width = 0;
     for (const Role& role : plan_.roles) name_width = std::max(name_width, Columns(Printable(role.name)));
-    const std::size_t shown = plan_.roles.size() > kMostRoles ? kMostRoles - 1 : plan_.roles.size();
+    const std::size_t shown = plan_.roles.size() > kMaxRoles ? kMaxRoles - 1 : plan_.roles.size();
     for (std::size_t i = 0; i < shown; ++i) {
       Counts& role = counts[i];
       std::string line = Printable(plan_.roles[i].name);

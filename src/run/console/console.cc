@@ -98,7 +98,7 @@ namespace {
 // A sink with spdlog's formatting and levels that writes without blocking.
 class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
-  static constexpr std::size_t kMostHeld = 64U << 10;
+  static constexpr std::size_t kMaxHeld = 64U << 10;
 
   OutputSink(Output& output, bool colour) : output_(output), colour_(colour) { set_pattern_("%^muster:%$ %v"); }
 
@@ -125,7 +125,7 @@ class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_m
     line = FittedLines(line, output_.columns());
     if (!held_) {
       output_.Write(line);
-    } else if (held_->size() + line.size() <= kMostHeld) {
+    } else if (held_->size() + line.size() <= kMaxHeld) {
       *held_ += line;
     } else {
       ++missed_;

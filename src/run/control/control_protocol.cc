@@ -96,7 +96,7 @@ namespace {
 
 using Ask = ControlRequest::Ask;
 
-constexpr std::int64_t kMostSlots = 1'000'000;
+constexpr std::int64_t kMaxSlots = 1'000'000;
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
@@ -156,7 +156,7 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
       request.dump = *value.AsBool();
     } else if (key == "trial" && value.AsInt() != nullptr && *value.AsInt() >= 0) {
       request.trial = static_cast<std::uint64_t>(*value.AsInt());
-    } else if (key == "slots" && value.AsInt() != nullptr && *value.AsInt() > 0 && *value.AsInt() <= kMostSlots) {
+    } else if (key == "slots" && value.AsInt() != nullptr && *value.AsInt() > 0 && *value.AsInt() <= kMaxSlots) {
       request.slots = static_cast<std::uint32_t>(*value.AsInt());
     } else if (key == "add_trials" && value.AsInt() != nullptr && *value.AsInt() > 0) {
       request.add_trials = static_cast<std::uint64_t>(*value.AsInt());

@@ -74,8 +74,8 @@ void RunEndWatch::LookLater() {
 
 // Quotation marks within texts of the journal are escaped, so the pattern cannot match inside a text.
 bool RunEndWatch::JournalIsComplete() const {
-  constexpr std::size_t kLongestLine = 16U << 10;  // a longer last line is detected when the file is closed
-  const Result<FileTail> tail = ReadTail(AT_FDCWD, journal_, kLongestLine);
+  constexpr std::size_t kMaxLine = 16U << 10;  // a longer last line is detected when the file is closed
+  const Result<FileTail> tail = ReadTail(AT_FDCWD, journal_, kMaxLine);
   if (!tail || !tail->bytes.ends_with('\n')) return false;
   const std::size_t before =
       tail->bytes.size() > 1 ? tail->bytes.rfind('\n', tail->bytes.size() - 2) : std::string::npos;
@@ -161,7 +161,7 @@ void JournalFeed::ReadFile() {
     }
     read_to_ += begin;
     rest.erase(0, begin);
-    if (zero != std::string_view::npos || rest.size() > kLongestJournalLine) return;
+    if (zero != std::string_view::npos || rest.size() > kMaxJournalLine) return;
   }
 }
 

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFound = 100'000;
-constexpr std::size_t kLongestName = 4096;  // longest path in the file that names the newest
+constexpr std::size_t kMaxFound = 100'000;
+constexpr std::size_t kMaxName = 4096;  // longest path in the file that names the newest
 
 // Finds the paths below `folder` (relative to the place) that match the components of the pattern from `at` on.
 void Match(const std::string& dir, const std::string& below, const std::vector<std::string>& pattern, std::size_t at,
@@ -34,7 +34,7 @@ void Match(const std::string& dir, const std::string& below, const std::vector<s
     if (name.ends_with(".tmp") || ::fnmatch(pattern[at].c_str(), name.c_str(), FNM_PERIOD) != 0) continue;
     const std::string path = below.empty() ? name : below + "/" + name;
     if (at + 1 == pattern.size()) {
-      if (found.size() < kMostFound) found.push_back(path);
+      if (found.size() < kMaxFound) found.push_back(path);
     } else {
       Match(dir, path, pattern, at + 1, found);
     }
@@ -96,7 +96,7 @@ tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const s
 // The path in the file that names the newest.
 tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const std::string file = place.dir.marked + "/" + place.file;
-  const Result<std::string> text = ReadFileAt(AT_FDCWD, file, kLongestName);
+  const Result<std::string> text = ReadFileAt(AT_FDCWD, file, kMaxName);
   if (!text) return tl::unexpected(fmt::format("{}, which names the newest one, cannot be read", Quoted(file)));
   std::string_view name(*text);
   const std::size_t from = name.find_first_not_of(" \t\r\n");
@@ -170,7 +170,7 @@ std::vector<std::string> CheckpointFolders(const CheckpointPlace& place) {
   const auto add = [&](const std::string& below) {
     std::error_code error;
     std::string path = place.dir.marked + "/" + below;
-    if (folders.size() < kMostFound && fs::is_directory(path, error)) folders.push_back(std::move(path));
+    if (folders.size() < kMaxFound && fs::is_directory(path, error)) folders.push_back(std::move(path));
   };
   // Adds nested folders, one after the other, starting in `below`.
   const auto add_way = [&](std::string below, const std::vector<std::string>& way) {

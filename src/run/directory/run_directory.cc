@@ -493,14 +493,14 @@ Result<std::string> ResolveRun(std::string_view run, const std::string& runs_fol
                      fmt::format("there are {}", of_name.size()));
     }
   }
-  constexpr std::size_t kShortestPrefix = 4;
+  constexpr std::size_t kMinPrefix = 4;
   std::vector<const FoundRun*> matches;
   for (const FoundRun& found : runs) {
-    if (run.size() >= kShortestPrefix && found.id.starts_with(run)) matches.push_back(&found);
+    if (run.size() >= kMinPrefix && found.id.starts_with(run)) matches.push_back(&found);
   }
   if (matches.size() == 1) return matches.front()->path;
   const auto foreign = std::find_if(all.rbegin(), all.rend(), [&](const FoundRun& found) {
-    return found.name == run || (run.size() >= kShortestPrefix && found.id.starts_with(run));
+    return found.name == run || (run.size() >= kMinPrefix && found.id.starts_with(run));
   });
   if (matches.empty() && foreign != all.rend()) {
     return NotOwn(kind, fmt::format("no {} {} in {} is yours", kind.noun, Quoted(run), Quoted(runs_folder)), *foreign);

@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestTag = 200;
+constexpr std::size_t kMaxTag = 200;
 
 bool IsName(std::string_view name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -35,7 +35,7 @@ std::string_view TagName(std::string_view tag) { return tag.substr(0, tag.find('
 Result<void> CheckTag(const std::string& tag) {
   const bool one_line =
       std::none_of(tag.begin(), tag.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
-  if (IsName(TagName(tag)) && tag.size() <= kLongestTag && IsUtf8(tag) && one_line) return {};
+  if (IsName(TagName(tag)) && tag.size() <= kMaxTag && IsUtf8(tag) && one_line) return {};
   return Fail(Error("tag", {}, fmt::format("{} is not a valid tag", Quoted(tag)),
                     "a word such as baseline, or name=value; names have letters, digits, '_', '-' and '.'"));
 }
@@ -53,8 +53,8 @@ Result<std::vector<std::string>> ChangedTags(std::vector<std::string> tags, cons
     }
     if (!taken) tags.push_back(tag);
   }
-  if (tags.size() > kMostTags) {
-    return Fail(Error("tag", {}, fmt::format("at most {} tags, these are {}", kMostTags, tags.size())));
+  if (tags.size() > kMaxTags) {
+    return Fail(Error("tag", {}, fmt::format("at most {} tags, these are {}", kMaxTags, tags.size())));
   }
   std::sort(tags.begin(), tags.end());
   return tags;
@@ -121,8 +121,8 @@ std::string WithoutLineEnds(std::string text) {
 }  // namespace
 
 Result<void> CheckNote(const std::string& text) {
-  if (text.size() > kLongestNote) {
-    return Fail(Error("note", {}, fmt::format("a note has at most {} bytes, this one {}", kLongestNote, text.size()),
+  if (text.size() > kMaxNote) {
+    return Fail(Error("note", {}, fmt::format("a note has at most {} bytes, this one {}", kMaxNote, text.size()),
                       "put longer texts into a file of their own"));
   }
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {

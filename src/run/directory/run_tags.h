@@ -16,7 +16,7 @@ namespace muster {
 // Tags: words, and names with values, by which users find their runs and sweeps. They are in tags.json of the run or
 // sweep directory, where they can be changed; the tags given at the start of a run are in its journal, too.
 
-inline constexpr std::size_t kMostTags = 64;
+inline constexpr std::size_t kMaxTags = 64;
 
 // "word" or "name=value": a word or name begins with a letter or '_', continues with letters, digits, '_', '-' and '.',
 // and does not end with '-'; a value is any line of UTF-8. At most 200 bytes. Kind "tag".
@@ -42,9 +42,9 @@ Value TagList(const Value::Map& tags);
 
 // A note: free text about a run, a trial or a sweep that a user adds at any time. It is in note.txt of the directory.
 
-inline constexpr std::size_t kLongestNote = kNoteEntry.most - 1;  // and the end of its line
+inline constexpr std::size_t kMaxNote = kNoteEntry.most - 1;  // and the end of its line
 
-// UTF-8 without control characters except line ends and tabs, at most kLongestNote bytes. Kind "note".
+// UTF-8 without control characters except line ends and tabs, at most kMaxNote bytes. Kind "note".
 Result<void> CheckNote(const std::string& text);
 
 // Replaces the note; an empty text removes it. Kind "note", or those of file errors.

@@ -48,7 +48,7 @@ std::string EntryText(const Entry& entry) {
 std::optional<Entry> ReadEntry(int folder, const std::string& name) {
   struct stat status {};
   if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 || !IsOwn(status.st_uid)) return std::nullopt;
-  const auto text = ReadFileAt(folder, name, kMostHeadEntry, O_NOFOLLOW);
+  const auto text = ReadFileAt(folder, name, kMaxHeadEntry, O_NOFOLLOW);
   const auto json = text ? ValueFromJsonText(*text) : tl::make_unexpected(std::string());
   if (!json || NumberField(*json, "format") != 1) return std::nullopt;
   Entry entry;
@@ -97,7 +97,7 @@ LiveHead LiveHead::Announce(const std::string& heads_folder, const std::string& 
   // No run and sweep have the same id; a head that resumes a sweep replaces the entry of a dead one.
   const std::string name = FolderName(id) + ".json";
   const std::string text = EntryText({folder, ::getpid(), OwnStartTicks(), BootId()});
-  if (text.size() > kMostHeadEntry || !ReplaceFile(opened.get(), name, text)) return head;
+  if (text.size() > kMaxHeadEntry || !ReplaceFile(opened.get(), name, text)) return head;
   head.file_ = heads_folder + "/" + name;
   return head;
 }
@@ -119,7 +119,7 @@ std::vector<std::string> FoldersOfLiveHeads(const std::string& heads_folder) {
   if (!opened) return folders;
   std::error_code error;
   std::size_t seen = 0;
-  for (std::filesystem::directory_iterator it(heads_folder, error), end; !error && it != end && seen < kMostHeads;
+  for (std::filesystem::directory_iterator it(heads_folder, error), end; !error && it != end && seen < kMaxHeads;
        it.increment(error), ++seen) {
     const std::string name = it->path().filename().string();
     const auto entry = name.ends_with(".json") ? ReadEntry(opened.get(), name) : std::nullopt;

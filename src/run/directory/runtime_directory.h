@@ -19,8 +19,8 @@ namespace muster {
 // (run/directory/run_directory.h). If an entry cannot be written, the head is not found in this way, and nothing else
 // is affected.
 
-inline constexpr std::size_t kMostHeadEntry = 8U << 10;  // bytes
-inline constexpr std::size_t kMostHeads = 10'000;
+inline constexpr std::size_t kMaxHeadEntry = 8U << 10;  // bytes
+inline constexpr std::size_t kMaxHeads = 10'000;
 
 // $XDG_RUNTIME_DIR/muster if that variable names an (absolute) folder of the user, else /run/user/UID/muster, else
 // /tmp/muster-UID. Mode 0700; it may not exist yet.

@@ -14,15 +14,15 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostPoints = 60'000;  // of all processes together, unless there are thousands
-constexpr std::size_t kMostOfProcess = 240;
-constexpr std::size_t kLeastOfProcess = 24;
-constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 53;  // beyond it JSON is not exact
-constexpr std::size_t kLongestLine = 4U << 20;
+constexpr std::size_t kMaxPoints = 60'000;  // of all processes together, unless there are thousands
+constexpr std::size_t kMaxOfProcess = 240;
+constexpr std::size_t kMinOfProcess = 24;
+constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 53;  // beyond it JSON is not exact
+constexpr std::size_t kMaxLine = 4U << 20;
 constexpr std::string_view kLineBegin = "{\"at_ms\":";
 constexpr std::size_t kNumbers = 5;  // of a process in a line; the sixth may be null
 
-std::uint64_t Limited(std::uint64_t number) { return std::min(number, kMostNumber); }
+std::uint64_t Limited(std::uint64_t number) { return std::min(number, kMaxNumber); }
 
 // `later` is the newer point of the same interval. What it used of its memory in between is kept.
 void Merge(UsagePoint& into, const UsagePoint& later) {
@@ -44,7 +44,7 @@ std::string Line(std::uint64_t at_ms, const std::string& entries) {
 
 std::optional<std::uint64_t> NumberIn(const Value& value) {
   const std::int64_t* const number = value.AsInt();
-  if (number == nullptr || *number < 0 || static_cast<std::uint64_t>(*number) > kMostNumber) return std::nullopt;
+  if (number == nullptr || *number < 0 || static_cast<std::uint64_t>(*number) > kMaxNumber) return std::nullopt;
   return static_cast<std::uint64_t>(*number);
 }
 
@@ -88,7 +88,7 @@ std::vector<Step> StepsOf(const std::vector<UsagePoint>& points) {
 
 UsageHistory::UsageHistory(std::size_t processes)
     : count_(processes),
-      most_(std::clamp(kMostPoints / std::max<std::size_t>(processes, 1), kLeastOfProcess, kMostOfProcess)) {}
+      most_(std::clamp(kMaxPoints / std::max<std::size_t>(processes, 1), kMinOfProcess, kMaxOfProcess)) {}
 
 void UsageHistory::Add(ProcessId process, UsagePoint point) {
   if (process >= count_) return;
@@ -127,7 +127,7 @@ void UsageHistory::Take(std::string_view text) {
   for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
     const std::string_view written = text.substr(0, end);
     text.remove_prefix(end + 1);
-    if (written.size() > kLongestLine) continue;
+    if (written.size() > kMaxLine) continue;
     const auto line = ValueFromJsonText(written);
     if (!line) continue;
     const Value* const time = FieldOf(*line, "at_ms");
@@ -197,7 +197,7 @@ UsageHistory ReadUsage(int run_folder, std::size_t processes) {
 }
 
 std::uint64_t LastSampleMs(int run_folder) {
-  const Result<FileTail> tail = ReadTail(run_folder, kUsageEntry.name, kLongestLine, O_NOFOLLOW);
+  const Result<FileTail> tail = ReadTail(run_folder, kUsageEntry.name, kMaxLine, O_NOFOLLOW);
   std::string_view text = tail ? std::string_view(tail->bytes) : std::string_view();
   text = text.substr(0, text.rfind('\n') + 1);  // the last line may be cut
   const std::size_t at = text.rfind(kLineBegin);

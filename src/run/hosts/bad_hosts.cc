@@ -22,9 +22,9 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostBytes = 1U << 20;
-constexpr std::size_t kMostFailures = 1'000;
-constexpr std::size_t kLongestWhy = 200;
+constexpr std::size_t kMaxBytes = 1U << 20;
+constexpr std::size_t kMaxFailures = 1'000;
+constexpr std::size_t kMaxWhy = 200;
 constexpr std::uint64_t kDay = 86'400;
 // The weight of one failure after eight half-lives.
 constexpr double kForgotten = 1.0 / 256;
@@ -57,7 +57,7 @@ std::vector<HostFailure> ParseBadHosts(const std::string& bytes) {
 std::string LineOf(const HostFailure& failure) {
   return JsonText(Value(Value::Map{{"at", static_cast<std::int64_t>(failure.at)},
                                    {"host", failure.host},
-                                   {"why", failure.why.substr(0, kLongestWhy)}})) +
+                                   {"why", failure.why.substr(0, kMaxWhy)}})) +
          '\n';
 }
 
@@ -108,7 +108,7 @@ std::string BadHostsFile(const std::vector<std::string>& environment) {
 }
 
 std::vector<HostFailure> ReadBadHosts(const std::string& file) {
-  const Result<std::string> bytes = ReadWholeFile(file, kMostBytes);
+  const Result<std::string> bytes = ReadWholeFile(file, kMaxBytes);
   return bytes ? ParseBadHosts(*bytes) : std::vector<HostFailure>();
 }
 
@@ -125,7 +125,7 @@ bool RememberBadHosts(const std::string& file, const std::vector<HostFailure>& f
   std::uint64_t now = 0;
   for (const HostFailure& failure : failures) now = std::max(now, failure.at);
   std::erase_if(all, [&](const HostFailure& each) { return WeightOf(each, now) < kForgotten; });
-  if (all.size() > kMostFailures) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kMostFailures));
+  if (all.size() > kMaxFailures) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kMaxFailures));
   std::string bytes;
   for (const HostFailure& failure : all) bytes += LineOf(failure);
   return ReplaceFile(at.get(), std::filesystem::path(file).filename(), bytes).has_value();

@@ -21,7 +21,7 @@ namespace muster {
 namespace {
 
 // With less locked memory than this, RDMA libraries of accelerators cannot register their buffers.
-constexpr std::uint64_t kLeastLocked = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMinLocked = std::uint64_t{64} << 20;
 
 struct KnownTrial {
   std::string_view what;
@@ -138,7 +138,7 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
                             "different driver versions on hosts are not detected", DriverOf(facts.device_kind)));
   }
   for (const LimitFact& limit : facts.limits) {
-    if (!tried || facts.devices == 0 || limit.name != "memlock" || limit.soft >= kLeastLocked) continue;
+    if (!tried || facts.devices == 0 || limit.name != "memlock" || limit.soft >= kMinLocked) continue;
     lacks.push_back(Finding(host, "memlock", fmt::format("the limit memlock is {} bytes", limit.soft),
                             "libraries that use RDMA cannot register memory",
                             "memlock unlimited in limits.conf(5), LimitMEMLOCK=infinity of sshd's service"));
@@ -193,7 +193,7 @@ class Faults {
 
 void JudgeClock(std::uint32_t host, const ClockEstimate& clock, Faults& faults) {
   const auto off = static_cast<std::uint64_t>(std::abs(clock.offset_ns));
-  if (off <= clock.error_ns + kMostClockNs) return;
+  if (off <= clock.error_ns + kMaxClockNs) return;
   const double seconds = std::round(InSeconds(off));
   faults.Add(
       host, "clock",
@@ -217,11 +217,11 @@ void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
     } else if (!disk.error.empty()) {
       faults.Add(host, "disk", fmt::format("{} cannot be used: {}", place, disk.error),
                  "let this user write there: ls -ld " + disk.path, BreaksOfDisk(disk.what));
-    } else if (disk.bytes > 0 && disk.free_bytes < kLeastFreeBytes) {
-      faults.Add(host, "disk", fmt::format("{} is full: less than {} are free", place, RoughBytes(kLeastFreeBytes)),
-                 room, BreaksOfDisk(disk.what));
-    } else if (disk.inodes > 0 && disk.free_inodes < kLeastFreeInodes) {
-      faults.Add(host, "disk", fmt::format("{} is full: less than {} inodes are free", place, kLeastFreeInodes),
+    } else if (disk.bytes > 0 && disk.free_bytes < kMinFreeBytes) {
+      faults.Add(host, "disk", fmt::format("{} is full: less than {} are free", place, RoughBytes(kMinFreeBytes)), room,
+                 BreaksOfDisk(disk.what));
+    } else if (disk.inodes > 0 && disk.free_inodes < kMinFreeInodes) {
+      faults.Add(host, "disk", fmt::format("{} is full: less than {} inodes are free", place, kMinFreeInodes),
                  "df -i " + disk.path + "; remove small files", BreaksOfDisk(disk.what));
     }
   }
@@ -444,7 +444,7 @@ std::vector<ConnectionAttempt> PortsTried(const Plan& plan, std::uint32_t host,
   std::vector<ConnectionAttempt> tried;
   for (const auto& [name, port] : plan.ports) {
     const auto number = ports.find(name);
-    if (port.host != host || number == ports.end() || tried.size() == kMostPortsTried) continue;
+    if (port.host != host || number == ports.end() || tried.size() == kMaxPortsTried) continue;
     tried.push_back({host, name, number->second});
   }
   return tried;

@@ -70,10 +70,10 @@ bool BreaksRun(const HostFault& fault);
 
 // With less free space than this, a file system counts as full: logs, temporary files of compilers and shared memory of
 // data loaders need it.
-inline constexpr std::uint64_t kLeastFreeBytes = std::uint64_t{100} << 20;
-inline constexpr std::uint64_t kLeastFreeInodes = 1'000;
+inline constexpr std::uint64_t kMinFreeBytes = std::uint64_t{100} << 20;
+inline constexpr std::uint64_t kMinFreeInodes = 1'000;
 // Largest difference between clocks, on top of the uncertainty, at which messages of hosts can still be ordered easily.
-inline constexpr std::uint64_t kMostClockNs = 1'000'000'000;
+inline constexpr std::uint64_t kMaxClockNs = 1'000'000'000;
 
 // `needs` is empty, or has one entry for each host. `muster`: the version of this program.
 HostComparison CompareHosts(std::span<const InspectedHost> hosts, std::span<const HostNeeds> needs,
@@ -97,9 +97,9 @@ struct ConnectionAttempt {
 };
 
 // Most ports of the plan that a host tests on each other host: many ports of a host behave alike.
-inline constexpr std::size_t kMostPortsTried = 4;
+inline constexpr std::size_t kMaxPortsTried = 4;
 
-// The ports of the plan on the host that other hosts test, by name, at most kMostPortsTried.
+// The ports of the plan on the host that other hosts test, by name, at most kMaxPortsTried.
 std::vector<ConnectionAttempt> PortsTried(const Plan& plan, std::uint32_t host,
                                           const std::map<std::string, std::uint16_t>& ports);
 

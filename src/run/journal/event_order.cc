@@ -44,9 +44,9 @@ std::optional<MonotonicNs> OnHead(const Moment& moment, const HostClocks& clocks
 
 std::uint64_t EndLatenessNs(std::uint64_t max_rss_kib) {
   constexpr std::uint64_t kAlways = 1'000'000;
-  constexpr std::uint64_t kPerKib = 477;                   // half a second for 2^20 KiB
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // no machine has this much, but a journal may claim it
-  return kAlways + std::min(max_rss_kib, kMost) * kPerKib;
+  constexpr std::uint64_t kPerKib = 477;                  // half a second for 2^20 KiB
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 40;  // no machine has this much, but a journal may claim it
+  return kAlways + std::min(max_rss_kib, kMax) * kPerKib;
 }
 
 }  // namespace muster

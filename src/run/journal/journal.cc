@@ -174,10 +174,10 @@ constexpr EntryNames<JournalEntry> kEntryNames = {
 constexpr std::size_t kMaxJournalBytes = 1U << 30;
 // For all values of a line together: the binding of a million processes has three million. A value takes far more
 // memory than its text.
-constexpr std::ptrdiff_t kMostValues = 4'000'000;
+constexpr std::ptrdiff_t kMaxValues = 4'000'000;
 // Larger numbers are read and written as this one, so that a few times and offsets can be added without overflow. In
 // nanoseconds it is 36 years of uptime.
-constexpr std::uint64_t kLargestNumber = std::uint64_t{1} << 60;
+constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 60;
 
 using Parsed = tl::expected<JournalRecord, std::string>;
 
@@ -185,7 +185,7 @@ Parsed No(std::string why) { return tl::unexpected<std::string>(std::move(why));
 
 // `text`: a line; its checksum may be omitted.
 Parsed RecordOf(std::string_view text, LineReader::Order order) {
-  LineReader reader(text, order, kLargestNumber);
+  LineReader reader(text, order, kMaxNumber);
   JournalRecord record;
   std::string name;
   reader.Begin();
@@ -202,7 +202,7 @@ Parsed RecordOf(std::string_view text, LineReader::Order order) {
 Parsed ReadLine(std::string_view line) {
   const auto body = OpenLine(line);
   if (!body) return No(body.error());
-  if (std::count(line.begin(), line.end(), ',') > kMostValues) return No("a line has too many values");
+  if (std::count(line.begin(), line.end(), ',') > kMaxValues) return No("a line has too many values");
   if (IsUtf8(*body)) {
     if (Parsed record = RecordOf(*body, LineReader::Order::kAsWritten)) return record;
   }
@@ -228,7 +228,7 @@ std::string_view EntryName(const JournalEntry& entry) { return kEntryNames[entry
 
 std::string JournalLine(const JournalRecord& record) {
   std::string line = "{";
-  LineWriter writer(line, kLargestNumber);
+  LineWriter writer(line, kMaxNumber);
   writer("seq", record.seq), writer("wall", record.wall), writer("at", record.at);
   PutEntry(writer, kEntryNames, record.entry);
   SealLine(line);
@@ -361,7 +361,7 @@ class Numbers {
 }  // namespace
 
 PlanFit::PlanFit(const Plan& plan)
-    : ordered_(plan.processes.size(), 0), hosts_(std::uint64_t{plan.hosts.size()} + kMostSpares) {}
+    : ordered_(plan.processes.size(), 0), hosts_(std::uint64_t{plan.hosts.size()} + kMaxSpares) {}
 
 bool PlanFit::Take(const JournalRecord& record) {
   Numbers numbers(ordered_.size(), hosts_);

@@ -118,7 +118,7 @@ class PlanFit {
   explicit PlanFit(const Plan& plan);
 
   // Returns whether the record is valid: each process that it names is below Plan::processes.size(), each host below
-  // Plan::hosts.size() + kMostSpares; no list of processes is longer than the plan's, and a HostSet ascends. An attempt
+  // Plan::hosts.size() + kMaxSpares; no list of processes is longer than the plan's, and a HostSet ascends. An attempt
   // is ordered once, after the one before it, and named only after that; attempt 0 may always be named.
   bool Take(const JournalRecord& record);
   // Why the last invalid record is invalid.
@@ -137,7 +137,7 @@ class PlanFit {
 // not have. Such records are removed here, once, and counted, so that no consumer has to check.
 
 // More hosts than any run has besides those of its plan.
-inline constexpr std::uint32_t kMostSpares = 1U << 16;
+inline constexpr std::uint32_t kMaxSpares = 1U << 16;
 
 class CheckedJournal {
  public:

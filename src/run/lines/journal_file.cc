@@ -116,7 +116,7 @@ bool JournalLines::ReadMore() {
     stopped_ = "the last line is cut";
     return false;
   }
-  if (held > kLongestJournalLine) {
+  if (held > kMaxJournalLine) {
     stopped_ = "a line is too long";
     return false;
   }

@@ -50,7 +50,7 @@ tl::expected<std::string_view, std::string> OpenLine(std::string_view line);
 // file holes in it are not read. Independent of records.
 
 // In bytes: enough for the binding of a million processes.
-inline constexpr std::size_t kLongestJournalLine = 64U << 20;
+inline constexpr std::size_t kMaxJournalLine = 64U << 20;
 
 // Opens the journal at `path`, relative to the folder (a descriptor, or AT_FDCWD). Invalid, with errno, if it cannot be
 // opened or is not a regular file; links are refused.

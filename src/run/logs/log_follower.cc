@@ -272,8 +272,8 @@ void LogFollower::Stop() {
 
 namespace {
 
-constexpr std::size_t kLargestBlock = 64U << 10;
-constexpr std::size_t kSmallestBlock = 4U << 10;
+constexpr std::size_t kMaxBlock = 64U << 10;
+constexpr std::size_t kMinBlock = 4U << 10;
 constexpr std::size_t kAllBlocks = 2U << 20;
 
 // One log, piece by piece, each with the time at which its line was complete.
@@ -363,8 +363,7 @@ class Cursor {
 
 void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMerged& emit,
                const ReportedDropped& dropped, std::vector<LineCutter>* rest) {
-  const std::size_t block =
-      std::clamp(kAllBlocks / std::max<std::size_t>(spans.size(), 1), kSmallestBlock, kLargestBlock);
+  const std::size_t block = std::clamp(kAllBlocks / std::max<std::size_t>(spans.size(), 1), kMinBlock, kMaxBlock);
   std::deque<Cursor> cursors;
   using Due = std::pair<std::uint64_t, std::size_t>;  // time and span
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due;

@@ -17,7 +17,7 @@ void GrowingLines::Feed(std::string_view bytes, const Take& take) {
       skips_ = end == bytes.npos;
       continue;
     }
-    const std::size_t room = kLongestLine - line_.size();
+    const std::size_t room = kMaxLine - line_.size();
     cut_ = cut_ || piece.size() > room;
     if (end != bytes.npos && line_.empty()) {  // the common case: no buffering
       if (!piece.empty()) take(piece.substr(0, room), !cut_);
@@ -45,9 +45,9 @@ void GrowingLines::Skip() {
 }
 
 std::uint64_t GrowingLines::SkipToLast(std::uint64_t offset, std::uint64_t end) {
-  if (end < offset || end - offset <= kMostAtOnce) return offset;
+  if (end < offset || end - offset <= kMaxAtOnce) return offset;
   Skip();
-  return end - kMostAtOnce;
+  return end - kMaxAtOnce;
 }
 
 void GrowingLog::LeaveOut() {
@@ -62,7 +62,7 @@ bool GrowingLog::Read(const GrowingLines::Take& take) {
     lines_ = GrowingLines(true);
   }
   std::string bytes(64U << 10, '\0');
-  for (std::size_t read = 0; read < GrowingLines::kMostAtOnce;) {
+  for (std::size_t read = 0; read < GrowingLines::kMaxAtOnce;) {
     const std::uint64_t before = offset_;
     const std::size_t got = log_->Read(offset_, bytes.data(), bytes.size());
     if (offset_ != before) lines_.Skip();
@@ -81,9 +81,9 @@ bool AppendedFile::Read(const GrowingLines::Take& take) {
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
     file_ = std::move(file);
   }
-  std::string bytes(std::min<std::size_t>(GrowingLines::kMostAtOnce, 16U << 10), '\0');
+  std::string bytes(std::min<std::size_t>(GrowingLines::kMaxAtOnce, 16U << 10), '\0');
   std::size_t read = 0;
-  while (read < GrowingLines::kMostAtOnce) {
+  while (read < GrowingLines::kMaxAtOnce) {
     const std::uint64_t before = offset_;
     const std::size_t got = ReadWritten(file_.get(), offset_, bytes.data(), bytes.size());
     if (offset_ != before) lines_.Skip();  // the line before a gap has no end
@@ -98,7 +98,7 @@ bool AppendedFile::Read(const GrowingLines::Take& take) {
     lines_ = GrowingLines(false);
     return status.st_size > 0;
   }
-  return read >= GrowingLines::kMostAtOnce;
+  return read >= GrowingLines::kMaxAtOnce;
 }
 
 void AppendedFile::LeaveOut() {

@@ -18,11 +18,11 @@ namespace muster {
 
 // Cuts the bytes of a growing file into lines. Handles bytes and line ends only.
 //
-// The bytes are a program's and not trusted: at most kLongestLine bytes of a line are kept.
+// The bytes are a program's and not trusted: at most kMaxLine bytes of a line are kept.
 class GrowingLines {
  public:
-  static constexpr std::size_t kLongestLine = 64U << 10;
-  static constexpr std::size_t kMostAtOnce = 1U << 20;  // maximum bytes that one call reads from a file
+  static constexpr std::size_t kMaxLine = 64U << 10;
+  static constexpr std::size_t kMaxAtOnce = 1U << 20;  // maximum bytes that one call reads from a file
   // `whole`: the line was complete and not truncated.
   using Take = std::function<void(std::string_view line, bool whole)>;
 
@@ -34,7 +34,7 @@ class GrowingLines {
   void Flush(const Take& take);
   // The next bytes do not follow the previous ones: the rest of the current line is dropped.
   void Skip();
-  // For a file that was read up to `offset` and ends at `end`: returns the offset after which at most kMostAtOnce bytes
+  // For a file that was read up to `offset` and ends at `end`: returns the offset after which at most kMaxAtOnce bytes
   // are left, and skips the current line; returns `offset` itself if no more are left.
   std::uint64_t SkipToLast(std::uint64_t offset, std::uint64_t end);
 
@@ -69,10 +69,10 @@ class AppendedFile {
  public:
   explicit AppendedFile(std::string path) : path_(std::move(path)) {}
 
-  // Passes on new lines; reads at most GrowingLines::kMostAtOnce bytes. Returns whether there may be more.
+  // Passes on new lines; reads at most GrowingLines::kMaxAtOnce bytes. Returns whether there may be more.
   bool Read(const GrowingLines::Take& take);
   void Flush(const GrowingLines::Take& take) { lines_.Flush(take); }
-  // Skips to the last GrowingLines::kMostAtOnce bytes of the unread part.
+  // Skips to the last GrowingLines::kMaxAtOnce bytes of the unread part.
   void LeaveOut();
 
  private:

@@ -20,7 +20,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestText = 200;
+constexpr std::size_t kMaxText = 200;
 
 // The text as a number, or nothing. "1e5", "+3", ".5"; also "nan" and "inf".
 std::optional<Value> NumberWritten(std::string_view text) {
@@ -48,7 +48,7 @@ Value ValueWritten(std::string_view text) {
   std::string_view bare = text;
   while (!bare.empty() && std::string_view(",;:)]}").find(bare.back()) != std::string_view::npos) bare.remove_suffix(1);
   if (auto number = NumberWritten(bare)) return *std::move(number);
-  std::string kept(text.substr(0, kLongestText));
+  std::string kept(text.substr(0, kMaxText));
   while (!kept.empty() && !IsUtf8(kept)) kept.pop_back();
   return Value(std::move(kept));
 }
@@ -124,7 +124,7 @@ std::map<std::string, Value> LogPatterns::Find(std::string_view line) const {
 namespace {
 
 constexpr const char* kUsualResource = "step";
-constexpr std::uint32_t kMostAttempts = 10'000;
+constexpr std::uint32_t kMaxAttempts = 10'000;
 
 }  // namespace
 
@@ -194,7 +194,7 @@ RunLog::RunLog(const LogPatterns& patterns, LogMetrics choice, const std::string
 void RunLog::Read(bool over, const Report& report) {
   if (process_.empty()) process_ = LoggingProcessOf(run_dir_, choice_);
   if (process_.empty()) return;
-  for (std::uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+  for (std::uint32_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const std::string path = fmt::format("{}/logs/{}.{}.log", run_dir_, process_, attempt);
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
@@ -202,7 +202,7 @@ void RunLog::Read(bool over, const Report& report) {
     const auto take = [&](std::string_view line, bool) {
       if (const auto values = reports_.Take(line)) report(attempt, *values);
     };
-    std::size_t left = kMostAtOnce / GrowingLines::kMostAtOnce;
+    std::size_t left = kMaxAtOnce / GrowingLines::kMaxAtOnce;
     while (log.Read(take)) {
       if (--left == 0) log.LeaveOut();
     }

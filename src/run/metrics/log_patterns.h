@@ -97,10 +97,10 @@ class RunLog {
          std::string process = {});
 
   // Passes on the new reports of all attempts, in their order. `over`: nothing is written any more, so a last line
-  // without an end counts. Of more than kMostAtOnce new bytes of a log the first and the very last are read.
+  // without an end counts. Of more than kMaxAtOnce new bytes of a log the first and the very last are read.
   void Read(bool over, const Report& report);
 
-  static constexpr std::size_t kMostAtOnce = 64U << 20;  // of one log
+  static constexpr std::size_t kMaxAtOnce = 64U << 20;  // of one log
 
  private:
   const LogMetrics choice_;

@@ -25,13 +25,13 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestText = 200;
+constexpr std::size_t kMaxText = 200;
 
 bool IsReported(const std::string& name, const Value& value) {
-  if (name.empty() || name.size() > kLongestText || !IsUtf8(name)) return false;
+  if (name.empty() || name.size() > kMaxText || !IsUtf8(name)) return false;
   const std::string* text = value.AsString();
   return value.IsNull() || value.IsNumber() || value.AsBool() != nullptr ||
-         (text != nullptr && text->size() <= kLongestText);
+         (text != nullptr && text->size() <= kMaxText);
 }
 
 // Replaces NaN, Infinity and -Infinity outside strings by null.
@@ -71,7 +71,7 @@ std::optional<MetricValues> MetricsLine(std::string_view line) {
   if (!value || value->AsMap() == nullptr) return std::nullopt;
   MetricValues reported;
   for (const auto& [name, one] : *value->AsMap()) {
-    if (!IsReported(name, one) || reported.size() == kMostMetricNames) continue;
+    if (!IsReported(name, one) || reported.size() == kMaxMetricNames) continue;
     const std::string* const text = one.AsString();
     reported.emplace(WithoutSecrets(name), text != nullptr ? Value(WithoutSecrets(*text)) : one);
   }
@@ -92,11 +92,11 @@ std::optional<std::uint32_t> TakeNumber(std::string_view& text) {
 }  // namespace
 
 std::string MetricsText(const MetricValues& values) {
-  constexpr std::size_t kMostValues = 4;
+  constexpr std::size_t kMaxValues = 4;
   std::string text;
   std::size_t shown = 0;
   const auto add = [&](const std::string& name, const Value& value) {
-    if (!value.IsNumber() || shown++ >= kMostValues) return;
+    if (!value.IsNumber() || shown++ >= kMaxValues) return;
     text += fmt::format("{}{} {:.5g}", text.empty() ? "" : ", ", name, value.Number());
   };
   const auto counts = [](const std::string& name) { return name == "step" || name == "epoch" || name == "iteration"; };
@@ -133,7 +133,7 @@ RoleReports NewestReports(const std::string& run_dir) {
   std::error_code error;
   std::size_t seen = 0;
   for (std::filesystem::directory_iterator it(run_dir + "/metrics", error), end;
-       !error && it != end && seen < kMostMetricFiles; it.increment(error), ++seen) {
+       !error && it != end && seen < kMaxMetricFiles; it.increment(error), ++seen) {
     std::string name = it->path().filename().string();
     auto found = ParseMetricsFileName(name);
     if (!found) continue;
@@ -175,11 +175,11 @@ class PlainLine {
 
   // False: not such a line.
   bool Read(Numbers& numbers) {
-    constexpr std::size_t kMostMembers = 32;
+    constexpr std::size_t kMaxMembers = 32;
     numbers.clear();
     names_.clear();
     if (!Skip('{') || Next() == '}') return false;
-    while (names_.size() < kMostMembers) {
+    while (names_.size() < kMaxMembers) {
       std::string_view name;
       if (!Text(name) || name.empty() || !Skip(':')) return false;
       if (std::find(names_.begin(), names_.end(), name) != names_.end()) return false;
@@ -206,10 +206,10 @@ class PlainLine {
   }
 
   bool Text(std::string_view& text) {
-    constexpr std::size_t kLongest = 200;
+    constexpr std::size_t kMax = 200;
     if (!Skip('"')) return false;
     const std::size_t end = rest_.find('"');
-    if (end == rest_.npos || end > kLongest) return false;
+    if (end == rest_.npos || end > kMax) return false;
     text = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '\\'; });
@@ -255,7 +255,7 @@ class PlainLine {
 void Append(MetricHistory& history, std::string_view name, double number) {
   auto found = history.columns.find(name);
   if (found == history.columns.end()) {
-    if (history.columns.size() >= kMostMetricNames) return;
+    if (history.columns.size() >= kMaxMetricNames) return;
     found = history.columns.try_emplace(WithoutSecrets(name)).first;
   }
   found->second.reports.push_back(history.reports);
@@ -290,7 +290,7 @@ std::size_t MetricHistory::Take(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     if (line.empty()) continue;
-    if (line.size() > kLongestMetricsLine || reports == std::numeric_limits<std::uint32_t>::max()) {
+    if (line.size() > kMaxMetricsLine || reports == std::numeric_limits<std::uint32_t>::max()) {
       ++bad_lines;
       continue;
     }
@@ -315,7 +315,7 @@ void MetricHistory::Add(const MetricValues& report) {
 
 void MetricHistory::Join(const MetricHistory& more) {
   for (const auto& [name, column] : more.columns) {
-    if (!columns.contains(name) && columns.size() >= kMostMetricNames) continue;
+    if (!columns.contains(name) && columns.size() >= kMaxMetricNames) continue;
     MetricColumn& into = columns[name];
     for (const std::uint32_t report : column.reports) into.reports.push_back(reports + report);
     into.values.insert(into.values.end(), column.values.begin(), column.values.end());
@@ -376,7 +376,7 @@ std::vector<MetricsFileName> MetricsFiles(const std::string& run_dir) {
   std::error_code error;
   if (std::filesystem::is_symlink(path, error)) return files;
   std::size_t seen = 0;
-  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end && seen < kMostMetricFiles;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end && seen < kMaxMetricFiles;
        it.increment(error), ++seen) {
     if (auto file = ParseMetricsFileName(it->path().filename().string())) files.push_back(*std::move(file));
   }
@@ -389,7 +389,7 @@ std::vector<MetricsFileName> MetricsFiles(const std::string& run_dir) {
 std::optional<MetricHistory> ReadMetricHistory(const std::string& run_dir, const MetricsFileName& file) {
   const auto folder = OpenFolder(AT_FDCWD, run_dir + "/metrics");
   if (!folder) return std::nullopt;
-  const auto tail = ReadTail(folder->get(), FileName(file), kMostHistoryBytes, O_NOFOLLOW);
+  const auto tail = ReadTail(folder->get(), FileName(file), kMaxHistoryBytes, O_NOFOLLOW);
   if (!tail) return std::nullopt;
   MetricHistory history;
   std::string_view text(tail->bytes);
@@ -406,7 +406,7 @@ std::optional<MetricHistory> ReadMetricHistory(const std::string& run_dir, const
 std::optional<std::uint64_t> ReadMetricParts(const std::string& run_dir, const MetricsFileName& file,
                                              std::uint64_t most,
                                              const std::function<bool(const MetricHistory&)>& take) {
-  static_assert(kMetricsPartBytes > kLongestMetricsLine);
+  static_assert(kMetricsPartBytes > kMaxMetricsLine);
   const auto folder = OpenFolder(AT_FDCWD, run_dir + "/metrics");
   if (!folder) return std::nullopt;
   struct stat status {};
@@ -430,7 +430,7 @@ std::optional<std::uint64_t> ReadMetricParts(const std::string& run_dir, const M
     }
     MetricHistory part;
     std::size_t taken = part.Take(lines);
-    if (lines.size() - taken > kLongestMetricsLine) {
+    if (lines.size() - taken > kMaxMetricsLine) {
       ++part.bad_lines;
       too_long = true;
       taken = lines.size();
@@ -447,7 +447,7 @@ std::vector<ProcessHistory> ReadMetricHistories(const std::string& run_dir, std:
 }
 
 std::vector<ProcessHistory> ReadRoleHistories(const std::string& run_dir) {
-  return ReadHistories(run_dir, true, kMostMetricFiles);
+  return ReadHistories(run_dir, true, kMaxMetricFiles);
 }
 
 }  // namespace muster

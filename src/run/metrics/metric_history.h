@@ -20,11 +20,11 @@ namespace muster {
 // One report: numbers, booleans and short texts by name; a number that is not finite is null.
 using MetricValues = std::map<std::string, Value>;
 
-inline constexpr std::size_t kLongestMetricsLine = 64U << 10;  // longer lines are ignored
-inline constexpr std::size_t kMostMetricNames = 200;
+inline constexpr std::size_t kMaxMetricsLine = 64U << 10;  // longer lines are ignored
+inline constexpr std::size_t kMaxMetricNames = 200;
 
 // The JSON object of the line; NaN and infinities, which JSON lacks but programs write, are null. Empty if the line is
-// not an object. Names beyond the first kMostMetricNames, long texts, lists and objects are omitted.
+// not an object. Names beyond the first kMaxMetricNames, long texts, lists and objects are omitted.
 std::optional<MetricValues> MetricsLine(std::string_view line);
 
 // Reads the newest metrics that processes reported, for views of active runs. Only the last line of a file is
@@ -38,9 +38,9 @@ std::string MetricsText(const MetricValues& values);
 std::optional<MetricValues> NewestReport(int run_folder, const std::string& path);
 
 // By role: the newest report of its first process that has a file, in the latest attempt. Found by file names alone, at
-// most kMostMetricFiles of them.
+// most kMaxMetricFiles of them.
 using RoleReports = std::map<std::string, MetricValues>;
-inline constexpr std::size_t kMostMetricFiles = 100'000;
+inline constexpr std::size_t kMaxMetricFiles = 100'000;
 RoleReports NewestReports(const std::string& run_dir);
 
 // "step 100, loss 0.25" if only one role has reported, "chief: …; worker: …" for several.
@@ -59,10 +59,10 @@ std::optional<MetricsFileName> ParseMetricsFileName(std::string_view name);
 // Reads the history of the metrics that processes reported: every report of a file as columns of numbers, for curves,
 // sparklines and exports. Texts and booleans of reports have no place in a curve and are omitted.
 //
-// The files are written by the programs and not trusted (run/report/metrics_report.h): the last kMostHistoryBytes of a
+// The files are written by the programs and not trusted (run/report/metrics_report.h): the last kMaxHistoryBytes of a
 // file are kept, or parts of kMetricsPartBytes one after the other, and invalid lines are counted.
 
-inline constexpr std::size_t kMostHistoryBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxHistoryBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kMetricsPartBytes = std::size_t{1} << 20;
 
 // The values of one metric, in the order of the reports.
@@ -74,7 +74,7 @@ struct MetricColumn {
 };
 
 struct MetricHistory {
-  std::map<std::string, MetricColumn, std::less<>> columns;  // at most kMostMetricNames
+  std::map<std::string, MetricColumn, std::less<>> columns;  // at most kMaxMetricNames
   std::uint32_t reports = 0;
   std::uint64_t bad_lines = 0;      // not a JSON object, or too long
   std::uint64_t skipped_bytes = 0;  // at the beginning of files that are too long
@@ -107,7 +107,7 @@ MetricSeries SeriesOf(const MetricHistory& history, std::string_view y, std::str
 // iter, epoch that was; empty if none was.
 std::string StepMetric(const MetricHistory& history, std::string_view preferred = {});
 
-// The metrics files of a run, by role, index and attempt; at most kMostMetricFiles.
+// The metrics files of a run, by role, index and attempt; at most kMaxMetricFiles.
 std::vector<MetricsFileName> MetricsFiles(const std::string& run_dir);
 // Empty if the file cannot be read.
 std::optional<MetricHistory> ReadMetricHistory(const std::string& run_dir, const MetricsFileName& file);
@@ -127,7 +127,7 @@ struct ProcessHistory {
 };
 
 // Those of all processes that reported, by role and index; at most `most` processes.
-std::vector<ProcessHistory> ReadMetricHistories(const std::string& run_dir, std::size_t most = kMostMetricFiles);
+std::vector<ProcessHistory> ReadMetricHistories(const std::string& run_dir, std::size_t most = kMaxMetricFiles);
 
 // Those of the processes that count in reports: the first one of each role that reported anything, as in a trial.
 std::vector<ProcessHistory> ReadRoleHistories(const std::string& run_dir);

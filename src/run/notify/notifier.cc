@@ -74,9 +74,9 @@ WebhookCall CallOfWebhook(std::string_view url, std::string_view body, int withi
 }
 
 bool IsWebhookAddress(std::string_view url) {
-  constexpr std::size_t kLongest = 4'096;
+  constexpr std::size_t kMax = 4'096;
   const bool http = url.starts_with("http://") || url.starts_with("https://");
-  return http && url.size() <= kLongest && !url.ends_with("//") &&
+  return http && url.size() <= kMax && !url.ends_with("//") &&
          std::all_of(url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; });
 }
 

@@ -30,11 +30,11 @@
 namespace muster {
 namespace {
 
-constexpr int kMostEvidenceDepth = 5;
-constexpr std::size_t kMostWalked = 20'000;
-constexpr std::size_t kMostEvidenceFiles = 200;
-constexpr std::size_t kMostEvidenceBytes = 64U << 10;
-constexpr std::size_t kMostStatedBytes = 300;
+constexpr int kMaxEvidenceDepth = 5;
+constexpr std::size_t kMaxWalked = 20'000;
+constexpr std::size_t kMaxEvidenceFiles = 200;
+constexpr std::size_t kMaxEvidenceBytes = 64U << 10;
+constexpr std::size_t kMaxStatedBytes = 300;
 
 // Muster's own files, which the report reads in their own way. Processes may put theirs beside logs and error notes,
 // and below checkpoints.
@@ -96,7 +96,7 @@ struct Content {
 
 std::string StatedText(std::string_view text) {
   const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return Printable(WithoutSecrets(text.substr(begin, kMostStatedBytes), {.begin = false, .end = true}));
+  return Printable(WithoutSecrets(text.substr(begin, kMaxStatedBytes), {.begin = false, .end = true}));
 }
 
 // What a sanitizer, faulthandler or Ascend's log says.
@@ -150,13 +150,13 @@ class EvidenceSearch {
     static_cast<void>(opened.release());
     std::vector<std::string> folders;
     while (const dirent* entry = ::readdir(listing)) {
-      if (++entries_ > kMostWalked || found_.size() >= kMostEvidenceFiles) break;
+      if (++entries_ > kMaxWalked || found_.size() >= kMaxEvidenceFiles) break;
       const std::string name = entry->d_name;
       const std::string path = folder.empty() ? name : folder + "/" + name;
       struct stat status {};
       if (name == "." || name == ".." || IsOwnFile(path)) continue;
       if (::fstatat(run_dir_, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-      if (S_ISDIR(status.st_mode) && depth < kMostEvidenceDepth) folders.push_back(path);
+      if (S_ISDIR(status.st_mode) && depth < kMaxEvidenceDepth) folders.push_back(path);
       if (S_ISREG(status.st_mode) && status.st_size > 0) Inspect(path, name, status);
     }
     ::closedir(listing);
@@ -166,7 +166,7 @@ class EvidenceSearch {
   void Inspect(const std::string& path, const std::string& name, const struct stat& status) {
     const UniqueFd file(::openat(run_dir_, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     if (!file) return;
-    std::string bytes(kMostEvidenceBytes, '\0');
+    std::string bytes(kMaxEvidenceBytes, '\0');
     const ssize_t size = ::read(file.get(), bytes.data(), bytes.size());
     if (size <= 0) return;
     bytes.resize(static_cast<std::size_t>(size));
@@ -220,8 +220,8 @@ std::vector<EvidenceFile> FindEvidenceFiles(int run_dir, const Plan& plan,
 
 namespace {
 
-constexpr std::size_t kMostKeptGroups = 20;
-constexpr std::size_t kMostKeptEntries = 100;
+constexpr std::size_t kMaxKeptGroups = 20;
+constexpr std::size_t kMaxKeptEntries = 100;
 constexpr double kApart = 1.0;  // in seconds: ends that are further apart get separate entries
 
 using Key = std::pair<ProcessId, std::uint32_t>;
@@ -394,7 +394,7 @@ std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> h
   }
   std::vector<TimelineEntry> timeline;
   for (Draft& draft : drafts) {
-    if (timeline.size() == kMostKeptEntries) break;
+    if (timeline.size() == kMaxKeptEntries) break;
     draft.entry.who = MembersOf(plan, draft.processes);
     timeline.push_back(std::move(draft.entry));
   }
@@ -405,7 +405,7 @@ Moment MomentOf(const Failed& failed, const AttemptHosts& hosts) {
   return {hosts.Of(failed.key.first, failed.key.second), failed.exit.at, EndLatenessNs(failed.exit.max_rss_kib)};
 }
 
-constexpr std::size_t kMostSearched = 256;              // stopped processes whose logs are searched
+constexpr std::size_t kMaxSearched = 256;               // stopped processes whose logs are searched
 constexpr std::uint64_t kLogMarginNs = 100'000'000;     // times of log lines are upper bounds, sampled by the agent
 constexpr std::uint64_t kHostMarginNs = 2'000'000'000;  // wall clocks of two hosts
 constexpr std::uint64_t kFileMarginNs = 20'000'000;     // files have the time of the kernel's last tick
@@ -452,7 +452,7 @@ class SignSearch {
       const Process& process = plan_.processes[other.key.first];
       std::optional<Sign> sign = first ? NoteBefore(other, *first, origin) : std::nullopt;
       if (!sign && first) sign = FileBefore(other, *first, origin);
-      if (!sign && first && (!other.asked || searched++ < kMostSearched)) sign = TracebackBefore(other, *first, origin);
+      if (!sign && first && (!other.asked || searched++ < kMaxSearched)) sign = TracebackBefore(other, *first, origin);
       std::optional<double> before;
       if (sign) before = InSeconds(*first - sign->at_ns);
       if (!sign && other.exit.core_dumped && !origin.exit.signalled) {
@@ -467,7 +467,7 @@ class SignSearch {
     std::stable_sort(signs.begin(), signs.end(), [](const EarlierSign& a, const EarlierSign& b) {
       return a.before.value_or(-1) > b.before.value_or(-1);
     });
-    if (signs.size() > kMostKeptGroups) signs.resize(kMostKeptGroups);
+    if (signs.size() > kMaxKeptGroups) signs.resize(kMaxKeptGroups);
     return signs;
   }
 
@@ -641,7 +641,7 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
     if (same != drafts.end()) {
       same->group.alike = same->group.alike || same->group.lines != group.lines;
       same->processes.insert(process);
-    } else if (drafts.size() < kMostKeptGroups) {
+    } else if (drafts.size() < kMaxKeptGroups) {
       group.hint = FailureHint(LastLines(run_dir, group.log, 10 * kLastLines));
       group.who.role = role;
       drafts.push_back({std::move(group), std::move(plain), std::move(message), {process}});

@@ -25,7 +25,7 @@ void TakeMetrics(std::string_view text, RoleMetrics& metrics) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.empty()) continue;
     ++metrics.lines;
-    const bool whole = end != std::string_view::npos && line.size() <= kLongestMetricsLine;
+    const bool whole = end != std::string_view::npos && line.size() <= kMaxMetricsLine;
     const auto report = whole ? MetricsLine(line) : std::nullopt;
     if (!report) {
       ++metrics.bad_lines;
@@ -34,7 +34,7 @@ void TakeMetrics(std::string_view text, RoleMetrics& metrics) {
     for (const auto& [name, one] : *report) {
       if (one.IsNull()) {
         metrics.last.erase(name);  // beside a later step, the earlier value would mislead
-      } else if (metrics.last.size() < kMostMetricNames || metrics.last.contains(name)) {
+      } else if (metrics.last.size() < kMaxMetricNames || metrics.last.contains(name)) {
         metrics.last[name] = one;
       }
     }
@@ -66,7 +66,7 @@ std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::ve
     metrics.role = role;
     metrics.index = process.index;
     for (std::uint32_t attempt = 0; attempt <= attempts[id]; ++attempt) {
-      const Result<FileTail> tail = ReadTail(folder, MetricsPath(plan, id, attempt), kMostMetricsBytes, O_NOFOLLOW);
+      const Result<FileTail> tail = ReadTail(folder, MetricsPath(plan, id, attempt), kMaxMetricsBytes, O_NOFOLLOW);
       if (!tail) continue;
       std::string_view text(tail->bytes);
       if (tail->offset > 0) text.remove_prefix(std::min(text.size(), text.find('\n')));  // skip a partial line
@@ -90,7 +90,7 @@ void AddLogMetrics(const Plan& plan, const std::string& run_dir, bool over, std:
         for (const auto& [name, value] : report) {
           if (value.IsNull()) {
             found.last.erase(name);
-          } else if (found.last.size() < kMostMetricNames || found.last.contains(name)) {
+          } else if (found.last.size() < kMaxMetricNames || found.last.contains(name)) {
             found.last[name] = value;
           }
         }

@@ -1,7 +1,7 @@
 // Reads the metrics that processes report: lines of JSON that they append to $MUSTER_METRICS. Each role is represented
 // by its first process that reported anything, rank 0 if it did. The last values are reported.
 //
-// The files are written by the programs and not trusted: links are not followed, only the last kMostMetricsBytes of a
+// The files are written by the programs and not trusted: links are not followed, only the last kMaxMetricsBytes of a
 // file are read, and invalid lines are counted.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace muster {
 
 struct Plan;
 
-inline constexpr std::size_t kMostMetricsBytes = 8U << 20;
+inline constexpr std::size_t kMaxMetricsBytes = 8U << 20;
 
 struct RoleMetrics {
   std::string role;

@@ -159,7 +159,7 @@ std::vector<HostwideFinding> CompareClocks(const Plan& plan, const std::vector<s
       const std::int64_t distance = std::abs(clock.offset_ns);
       compared = true;
       most = std::max(most, distance);
-      if (distance < clock.error_ns || static_cast<std::uint64_t>(distance - clock.error_ns) <= kMostClockNs) continue;
+      if (distance < clock.error_ns || static_cast<std::uint64_t>(distance - clock.error_ns) <= kMaxClockNs) continue;
       const auto pair = std::minmax(plan.processes[i].host, plan.processes[clock.peer].host);
       if (pair.first != pair.second) apart[pair] = std::max(apart[pair], distance);
     }

@@ -23,11 +23,11 @@ namespace muster {
 
 namespace {
 
-constexpr std::size_t kMostGroups = 4;
-constexpr std::size_t kMostLines = 6;
-constexpr std::size_t kMostEntries = 12;
-constexpr std::size_t kMostMembers = 6;
-constexpr std::size_t kMostTraceback = 12;
+constexpr std::size_t kMaxGroups = 4;
+constexpr std::size_t kMaxLines = 6;
+constexpr std::size_t kMaxEntries = 12;
+constexpr std::size_t kMaxMembers = 6;
+constexpr std::size_t kMaxTraceback = 12;
 
 std::string Row(const std::string& head, const std::string& text) {
   return fmt::format("  {:<10}{}\n", head, Printable(text));
@@ -51,11 +51,11 @@ std::string NoteText(const ErrorNote& note, bool with_traceback = true) {
   if (!note.unreadable.empty()) return Row("error", "its error file cannot be read: " + note.unreadable);
   std::string text = Row("error", note.message);
   const auto& lines = note.traceback;
-  const std::size_t skipped = lines.size() > kMostTraceback ? lines.size() - kMostTraceback : 0;
+  const std::size_t skipped = lines.size() > kMaxTraceback ? lines.size() - kMaxTraceback : 0;
   for (std::size_t i = skipped; with_traceback && i < lines.size(); ++i) text += Row("", "  " + lines[i]);
   std::size_t shown = 0;
   for (const auto& [name, value] : note.more) {
-    if (shown++ == kMostMembers) break;
+    if (shown++ == kMaxMembers) break;
     text += Row("", fmt::format("{}: {}", name, ToText(value)));
   }
   return text;
@@ -100,7 +100,7 @@ std::string GroupText(const FailedGroup& group, Once& once) {
                                 : " (the same)");
   if (group.error) text += NoteText(*group.error);
   for (const std::string& evidence : group.evidence) text += Row("evidence", evidence);
-  const std::size_t skipped = group.lines.size() > kMostLines ? group.lines.size() - kMostLines : 0;
+  const std::size_t skipped = group.lines.size() > kMaxLines ? group.lines.size() - kMaxLines : 0;
   for (std::size_t i = skipped; i < group.lines.size(); ++i) text += fmt::format("    {}\n", Printable(group.lines[i]));
   return text;
 }
@@ -128,11 +128,11 @@ std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback)
   for (const UncertainOrder& doubt : account.doubts) text += Row("order", DoubtText(doubt));
   std::size_t signs = 0;
   for (const EarlierSign& sign : account.signs) {
-    if (signs++ == kMostGroups) break;
+    if (signs++ == kMaxGroups) break;
     text += Row("doubt", SignText(sign));
   }
-  if (account.signs.size() > kMostGroups) {
-    text += Row("", fmt::format("{} more in report.json", account.signs.size() - kMostGroups));
+  if (account.signs.size() > kMaxGroups) {
+    text += Row("", fmt::format("{} more in report.json", account.signs.size() - kMaxGroups));
   }
   return text;
 }
@@ -140,10 +140,10 @@ std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback)
 std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name, const std::string& why) {
   std::string text;
   Once once(why);
-  for (std::size_t i = 0; i < std::min(account.others.size(), kMostGroups); ++i)
+  for (std::size_t i = 0; i < std::min(account.others.size(), kMaxGroups); ++i)
     text += GroupText(account.others[i], once);
-  if (account.others.size() > kMostGroups) {
-    text += fmt::format("  … and {} that ended differently\n", Plural(account.others.size() - kMostGroups, "group"));
+  if (account.others.size() > kMaxGroups) {
+    text += fmt::format("  … and {} that ended differently\n", Plural(account.others.size() - kMaxGroups, "group"));
   }
   // With only one entry, the timeline would repeat the first failure.
   if (account.timeline.size() < 2) return text;
@@ -151,10 +151,10 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
   const auto zero = std::find_if(account.timeline.begin(), account.timeline.end(),
                                  [](const TimelineEntry& entry) { return entry.from >= 0; });
   const auto at = static_cast<std::size_t>(zero - account.timeline.begin());
-  const std::size_t first = at > kMostEntries / 3 ? at - kMostEntries / 3 : 0;
+  const std::size_t first = at > kMaxEntries / 3 ? at - kMaxEntries / 3 : 0;
   text += fmt::format("  around the first failure, that of {}:\n", Printable(origin_name));
   if (first > 0) text += fmt::format("    {} before\n", Plural(first, "entry"));
-  for (std::size_t i = first; i < std::min(account.timeline.size(), first + kMostEntries); ++i) {
+  for (std::size_t i = first; i < std::min(account.timeline.size(), first + kMaxEntries); ++i) {
     const TimelineEntry& entry = account.timeline[i];
     const std::string until = entry.to - entry.from < 0.0005 ? "" : fmt::format(", the last at {}", TimeText(entry.to));
     const bool several = entry.who.size() > 1 || entry.who.front().indices.size() > 1;
@@ -162,8 +162,8 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
     text += fmt::format("    {:<9} {} {}{}\n", TimeText(entry.from), Printable(MembersText(entry.who)),
                         Printable(once(what)), until);
   }
-  if (account.timeline.size() > first + kMostEntries) {
-    text += fmt::format("    {} more in report.json\n", account.timeline.size() - first - kMostEntries);
+  if (account.timeline.size() > first + kMaxEntries) {
+    text += fmt::format("    {} more in report.json\n", account.timeline.size() - first - kMaxEntries);
   }
   return text;
 }
@@ -172,7 +172,7 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
 
 namespace {
 
-constexpr std::size_t kMostFrames = 6;
+constexpr std::size_t kMaxFrames = 6;
 constexpr double kBusy = 0.5;  // of a processor: the process is computing, or in an endless loop
 
 std::string FrameText(const StackFrame& frame) {
@@ -238,7 +238,7 @@ std::string GroupText(const DumpGroup& group) {
   std::string text = fmt::format("    {}{}: {}\n", Printable(MembersText({group.who})),
                                  group.odd ? ", unlike most of its role" : "", Printable(PlaceText(group)));
   if (const ThreadState* thread = group.thread()) {
-    const std::size_t shown = std::min(thread->frames.size(), kMostFrames);
+    const std::size_t shown = std::min(thread->frames.size(), kMaxFrames);
     for (std::size_t i = 1; i < shown; ++i) {
       text += fmt::format("      {} {}\n", i == 1 ? "from" : "    ", Printable(FrameText(thread->frames[i])));
     }
@@ -314,7 +314,7 @@ std::string DumpText(const DumpReport& dump, std::size_t most) {
 namespace {
 
 // Usually only a few of a recipe's forty attributes are changed; more than these indicate an obvious error.
-constexpr std::size_t kMostShown = 10;
+constexpr std::size_t kMaxShown = 10;
 
 std::string Who(const ContextReport& context) {
   return fmt::format("{}.{}", context.role, IndexRanges(context.indices));
@@ -370,8 +370,8 @@ std::string ContextText(const std::vector<ContextReport>& contexts) {
                         Printable(WhatBecame(context)));
     std::size_t shown = 0;
     for (const ContextReport::Change& change : context.overridden) {
-      if (shown++ == kMostShown) {
-        text += fmt::format("  {:<12}and {} more\n", "", context.overridden.size() - kMostShown);
+      if (shown++ == kMaxShown) {
+        text += fmt::format("  {:<12}and {} more\n", "", context.overridden.size() - kMaxShown);
         break;
       }
       const std::string line = fmt::format("{}: {} was {}, and {} at the end", change.function, change.attribute,
@@ -476,11 +476,11 @@ std::string ClockLine(const FailureReport& failure) {
 
 // The last dump is shown, because it is closest to the end; earlier ones are only mentioned.
 std::string DumpLines(const Report& report) {
-  constexpr std::size_t kMostPlaces = 6;
+  constexpr std::size_t kMaxPlaces = 6;
   if (report.dumps.empty()) return {};
   std::string text;
   if (report.dumps.size() > 1) text += fmt::format("  {:<10}{} earlier ones\n", "dump", report.dumps.size() - 1);
-  return text + DumpText(report.dumps.back(), kMostPlaces);
+  return text + DumpText(report.dumps.back(), kMaxPlaces);
 }
 
 // "worker.0 0-3, worker.1 4-7 and 6 more", from the texts of `of` for each process; empty if all are empty.

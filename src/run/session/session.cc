@@ -82,8 +82,8 @@ constexpr std::size_t kRunIdBytes = 6;
 // journal, and the reports with the last lines of logs. A sweep's trial usually writes no report.
 std::uint64_t ReservedBytesFor(const Plan& plan, bool terse) {
   constexpr std::uint64_t kOfProcess = 2048;
-  constexpr std::uint64_t kMost = 64U << 20;
-  return std::min(kMost, (terse ? 32U << 10 : 128U << 10) + kOfProcess * plan.processes.size());
+  constexpr std::uint64_t kMax = 64U << 20;
+  return std::min(kMax, (terse ? 32U << 10 : 128U << 10) + kOfProcess * plan.processes.size());
 }
 
 }  // namespace

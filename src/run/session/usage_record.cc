@@ -27,13 +27,13 @@ constexpr std::size_t kSpare = 256U << 10;  // bytes that are appended before th
 }  // namespace
 
 std::uint64_t UsageIntervalMs(const std::vector<std::string>& environment) {
-  constexpr double kMostSeconds = 24 * 3600;
+  constexpr double kMaxSeconds = 24 * 3600;
   for (const std::string& variable : environment) {
     if (!variable.starts_with(kVariable)) continue;
     const char* const end = variable.data() + variable.size();
     double seconds = 0;
     const auto read = std::from_chars(variable.data() + kVariable.size(), end, seconds);
-    if (read.ec != std::errc() || read.ptr != end || !(seconds >= 0 && seconds <= kMostSeconds)) continue;
+    if (read.ec != std::errc() || read.ptr != end || !(seconds >= 0 && seconds <= kMaxSeconds)) continue;
     return static_cast<std::uint64_t>(std::ceil(seconds * 1000));
   }
   return kIntervalMs;

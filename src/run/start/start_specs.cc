@@ -383,9 +383,9 @@ Activate ActivateHost(const Plan& plan, const Binding& binding, const CallerEnvi
   for (ActivationStep& step : command.steps) step.what = surroundings.Led(host, step.what);
   command.cwd = surroundings.Led(host, surroundings.cwd);
   command.log_path = fmt::format("{}/{}", binding.run_dir, ActivationLogPath(plan, host));
-  constexpr std::uint64_t kLongest = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
   command.within_ms =
-      plan.start_limit_ms == 0 ? kActivationMs : static_cast<std::uint32_t>(std::min(plan.start_limit_ms, kLongest));
+      plan.start_limit_ms == 0 ? kActivationMs : static_cast<std::uint32_t>(std::min(plan.start_limit_ms, kMax));
   command.environment = BeginningEnvironment(plan, surroundings.environment);
   command.of_host = surroundings.of_host;
   for (const auto& [name, secret] : plan.secrets) {

@@ -225,7 +225,7 @@ bool JobProcesses::RestartElsewhere(const ProcessAttempt& who, std::string& why,
   constexpr RestartPolicy::Scope kScope = RestartPolicy::Scope::kJob;
   const std::vector<ProcessId> members = states_.Members(who.process, kScope);
   orders.Add(RestartPlanned{who.process, who.attempt, std::string(RestartScopeName(kScope)), members, ports_.Begin(),
-                            kMostRebinds, 0, why});
+                            kMaxRebinds, 0, why});
   restarts_.DelayOver(restarts_.Begin(members, states_, orders));
   orders.Add(RebindOrdered{});
   return true;

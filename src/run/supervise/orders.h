@@ -42,7 +42,7 @@ using Action = std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, 
                             FirstFailure, FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed,
                             RequestOutput, RebindOrdered, DumpOrdered, DumpEnded, ReplaceOrdered>;
 
-inline constexpr std::uint32_t kMostRebinds = 3;          // attempts to choose other ports
+inline constexpr std::uint32_t kMaxRebinds = 3;           // attempts to choose other ports
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect
 inline constexpr std::uint32_t kFinishMarginMs = 30'000;  // for every agent to report its end
 inline constexpr std::uint32_t kDumpMs = 10'000;          // for all tools that print stacks together

@@ -137,8 +137,8 @@ bool PortRebinding::Concerns(const ProcessAttempt& who) const {
 bool PortRebinding::Allowed(const Plan& plan, std::string& why) const {
   const auto port = plan.ports.find(taken_->port);
   if (port == plan.ports.end() || port->second.number != 0) return false;  // a number set by the recipe must not change
-  if (times_ < kMostRebinds) return true;
-  why += fmt::format(", and the job already got other ports {} times", kMostRebinds);
+  if (times_ < kMaxRebinds) return true;
+  why += fmt::format(", and the job already got other ports {} times", kMaxRebinds);
   return false;
 }
 

@@ -104,7 +104,7 @@ bool NamesThisMachine(std::string_view host) {
 
 // Only these characters occur in targets that exist: a percent sign, a backslash or a zero byte names nothing.
 bool HasPlainForm(std::string_view target) {
-  if (!target.starts_with('/') || target.size() > kLongestTarget) return false;
+  if (!target.starts_with('/') || target.size() > kMaxTarget) return false;
   return std::all_of(target.begin(), target.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("/-_.?=&").find(c) != std::string_view::npos;
@@ -177,7 +177,7 @@ using NetError = boost::system::error_code;
 
 constexpr std::chrono::seconds kAnswerTime{30};   // until the client has read an answer
 constexpr std::chrono::seconds kFarewellTime{2};  // for it to close the connection then
-constexpr std::size_t kMostFarewellBytes = 64U << 10;
+constexpr std::size_t kMaxFarewellBytes = 64U << 10;
 constexpr std::chrono::milliseconds kAcceptPause{100};  // when no descriptor is free
 constexpr std::chrono::milliseconds kMoment{1'000};     // to send a request, if others wait for the place
 
@@ -271,7 +271,7 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
   void Send(std::shared_ptr<const std::string> bytes) override {
     if (ended_) return;
     // Behind what is being written: the first event may be large.
-    if (!queue_.empty() && queued_ - queue_.front()->size() > kMostQueued) return End();
+    if (!queue_.empty() && queued_ - queue_.front()->size() > kMaxQueued) return End();
     queued_ += bytes->size();
     queue_.push_back(std::move(bytes));
     if (!writing_) Write();
@@ -361,7 +361,7 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
   void AwaitFarewell(std::size_t read) {
     stream_.async_read_some(asio::buffer(scratch_),
                             [self = shared_from_this(), read](const NetError& error, std::size_t got) {
-                              if (error || read + got > kMostFarewellBytes) return self->End();
+                              if (error || read + got > kMaxFarewellBytes) return self->End();
                               self->AwaitFarewell(read + got);
                             });
   }
@@ -381,7 +381,7 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
     writing_ = true;
     std::vector<asio::const_buffer> buffers;
     for (const auto& bytes : queue_) {
-      if (buffers.size() == kMostBuffers) break;
+      if (buffers.size() == kMaxBuffers) break;
       buffers.push_back(asio::buffer(*bytes));
     }
     asio::async_write(
@@ -399,7 +399,7 @@ class HttpServer::Impl::Connection : public EventStream, public std::enable_shar
         });
   }
 
-  static constexpr std::size_t kMostBuffers = 16;
+  static constexpr std::size_t kMaxBuffers = 16;
 
   const std::shared_ptr<Impl> server_;
   ConnectionPlaces::Id place_ = 0;

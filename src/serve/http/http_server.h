@@ -21,10 +21,10 @@ namespace muster {
 // page that does not read them is disconnected, and connects again.
 class EventStream {
  public:
-  static constexpr std::size_t kMostQueued = 256U << 10;  // bytes that a page has not read
+  static constexpr std::size_t kMaxQueued = 256U << 10;  // bytes that a page has not read
 
   virtual ~EventStream() = default;
-  // Queues the bytes; with more than kMostQueued bytes behind those that are being written the connection is closed
+  // Queues the bytes; with more than kMaxQueued bytes behind those that are being written the connection is closed
   // instead.
   virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
   // Calls `closed` once, when the connection has ended for whatever reason.
@@ -74,7 +74,7 @@ struct HttpRefusal {
   bool operator==(const HttpRefusal&) const = default;
 };
 
-inline constexpr std::size_t kLongestTarget = 512;
+inline constexpr std::size_t kMaxTarget = 512;
 
 // The checks that need the head of the request only, in this order: the Host header names this machine (whatever the
 // port: a tunnel has another one); the method; the form of the target, in which nothing is ever decoded; the token,

@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostCurves = kMostMetricNames;
+constexpr std::size_t kMaxCurves = kMaxMetricNames;
 constexpr std::array<std::string_view, 5> kSteps = {"step", "global_step", "iteration", "iter", "epoch"};
 
 std::optional<double> FiniteOf(const Value& value) {
@@ -32,7 +32,7 @@ void LiveCurve::Add(double at, double value) {
   left_out.push_back(waiting.points);
   mean.push_back(waiting.mean);
   waiting = {};
-  if (x.size() <= kMostPoints) return;
+  if (x.size() <= kMaxPoints) return;
   constexpr std::size_t kGroup = 4;
   std::size_t kept = 0;
   for (std::size_t from = 0; from < x.size(); from += kGroup) {
@@ -76,7 +76,7 @@ void LiveCurves::Add(const MetricValues& report) {
   if (!at_) return;
   for (const auto& [name, value] : report) {
     const std::optional<double> number = name == step_ ? std::nullopt : FiniteOf(value);
-    if (!number || (curves_.size() >= kMostCurves && !curves_.contains(name))) continue;
+    if (!number || (curves_.size() >= kMaxCurves && !curves_.contains(name))) continue;
     curves_[name].Add(*at_, *number);
   }
 }

@@ -59,7 +59,7 @@ class EventHub {
 // of it for a page that has just been opened. Values only.
 
 struct LiveCurve {
-  static constexpr std::size_t kMostPoints = 4'000;
+  static constexpr std::size_t kMaxPoints = 4'000;
 
   std::vector<double> x;
   std::vector<double> y;
@@ -74,7 +74,7 @@ struct LiveCurve {
 
   bool thinned() const { return total > x.size(); }
   bool has_news() const { return replaced || sent < x.size(); }
-  // With more than kMostPoints, of every four neighbours the lowest and the highest are kept.
+  // With more than kMaxPoints, of every four neighbours the lowest and the highest are kept.
   void Add(double at, double value);
 };
 

@@ -33,8 +33,8 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kGatherLines{200};
 // Reading may take at most this part of the time.
 constexpr std::uint64_t kShareOfTime = 20;
-constexpr std::size_t kMostEntries = 100'000;
-constexpr std::size_t kMostEndedWatched = 10'000;  // of all runs that have ended
+constexpr std::size_t kMaxEntries = 100'000;
+constexpr std::size_t kMaxEndedWatched = 10'000;  // of all runs that have ended
 
 constexpr std::uint32_t kFolderChanges = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM;
 constexpr std::uint32_t kEntryChanges = IN_CREATE | IN_MOVED_TO | IN_MODIFY | IN_CLOSE_WRITE;
@@ -145,7 +145,7 @@ void FolderIndex::LookInto(const std::string& folder, bool of_sweeps) {
 
 void FolderIndex::Add(const std::string& path, bool is_sweep) {
   std::error_code error;
-  if (known_.contains(path) || known_.size() >= kMostEntries) return;
+  if (known_.contains(path) || known_.size() >= kMaxEntries) return;
   if (fs::is_symlink(path, error) || !fs::is_directory(path, error)) return;  // "latest" is a link
   auto known = std::make_unique<Known>();
   known->entry.path = path;
@@ -230,7 +230,7 @@ bool FolderIndex::Read(Known& known) {
   if (!known.shown) return false;
   (entry.is_sweep ? sweeps_ : runs_)[entry.id] = &known;
   // Of a run that has ended only tags and note change. A sweep may be resumed.
-  if (!entry.is_sweep && !entry.live && !std::exchange(known.ended, true) && ended_runs_++ >= kMostEndedWatched &&
+  if (!entry.is_sweep && !entry.live && !std::exchange(known.ended, true) && ended_runs_++ >= kMaxEndedWatched &&
       known.watch > 0) {
     paths_.Remove(known.watch);
     known.watch = -1;

@@ -27,8 +27,8 @@ namespace {
 constexpr std::chrono::milliseconds kGatherPoints{40};
 // Making the report may take at most this part of the time.
 constexpr std::uint64_t kShare = 20;
-constexpr std::uint64_t kLeastPauseNs = 100'000'000;
-constexpr std::size_t kMostProcesses = 64;  // whose curves are followed
+constexpr std::uint64_t kMinPauseNs = 100'000'000;
+constexpr std::size_t kMaxProcesses = 64;  // whose curves are followed
 
 std::string Dumped(const nlohmann::json& json) { return SerializedJson(json); }
 
@@ -93,7 +93,7 @@ void FollowedRun::Start() {
          .log_of = {},
          .process_report = [this](const std::string& role, std::uint32_t index, const MetricValues& report) {
            const std::string process = fmt::format("{}.{}", role, index);
-           if (curves_.size() >= kMostProcesses && !curves_.contains(process)) return;
+           if (curves_.size() >= kMaxProcesses && !curves_.contains(process)) return;
            curves_[process].Add(report);
            FlushSoon();
          }});
@@ -143,7 +143,7 @@ void FollowedRun::Take(std::string_view read) {
 
 void FollowedRun::ReadSoon() {
   if (std::exchange(reading_, true)) return;
-  read_timer_.expires_after(std::chrono::nanoseconds(std::max(kLeastPauseNs, read_ns_ * kShare)));
+  read_timer_.expires_after(std::chrono::nanoseconds(std::max(kMinPauseNs, read_ns_ * kShare)));
   read_timer_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     reading_ = false;

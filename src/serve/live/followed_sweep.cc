@@ -26,8 +26,8 @@ namespace {
 
 // What arrives within this time becomes one event.
 constexpr std::chrono::milliseconds kGather{40};
-constexpr std::size_t kMostEndedKept = 256;
-constexpr std::size_t kMostTagWatches = 10'000;
+constexpr std::size_t kMaxEndedKept = 256;
+constexpr std::size_t kMaxTagWatches = 10'000;
 
 nlohmann::json OrNull(const std::string& text) {
   return text.empty() ? nlohmann::json() : nlohmann::json(Readable(text));
@@ -123,7 +123,7 @@ void FollowedSweep::Read() {
 
 // The tags of a trial, which may change at any time, also after its end.
 void FollowedSweep::FollowTags(TrialNumber number, Trial& trial) {
-  if (trial.tags_watch != 0 || tags_watches_ >= kMostTagWatches) return;
+  if (trial.tags_watch != 0 || tags_watches_ >= kMaxTagWatches) return;
   trial.tags_watch = paths_.Add(dir_ + "/" + TrialFolder(trial.id, trial.latest.number), IN_MOVED_TO | IN_CLOSE_WRITE,
                                 [this, number](std::string_view name, std::uint32_t) {
                                   if (name == kTagsEntry.name || name.empty()) ReadTagsOf(number);
@@ -342,7 +342,7 @@ void FollowedSweep::Flush() {
 
 // Frees the curves of trials that ended long ago; a page made later has them from the files.
 void FollowedSweep::Forget() {
-  while (ended_.size() > kMostEndedKept) {
+  while (ended_.size() > kMaxEndedKept) {
     const auto found = trials_.find(ended_.front());
     ended_.pop_front();
     if (found == trials_.end() || found->second.running()) continue;

@@ -129,7 +129,7 @@ class ForkedFunction;
 
 class CollectedPages {
  public:
-  static constexpr std::size_t kMostAtOnce = 2;
+  static constexpr std::size_t kMaxAtOnce = 2;
 
   using Reply = std::function<void(HttpAnswer)>;
 
@@ -193,7 +193,7 @@ void CollectedPages::Collect(const std::string& dir, bool is_sweep, std::uint64_
   if (!is_new) return;
   at->second.is_sweep = is_sweep;
   at->second.version = version;
-  if (running_ < kMostAtOnce) return Begin(dir);
+  if (running_ < kMaxAtOnce) return Begin(dir);
   waiting_.push_back(dir);
 }
 
@@ -225,7 +225,7 @@ void CollectedPages::End(const std::string& dir, const HttpAnswer& answer) {
 namespace {
 
 // A command that waits longer for devices is ended, and its sweep with it: it has not begun.
-constexpr std::chrono::hours kMostWait{24};
+constexpr std::chrono::hours kMaxWait{24};
 constexpr std::chrono::seconds kBrowserPatience{10};
 
 }  // namespace
@@ -258,8 +258,8 @@ void ResumeCalls::Begin(const std::string& dir, Reply reply) {
   for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
   auto call = std::make_unique<Call>(io_);
   call->reply = std::move(reply);
-  auto command = LimitedCommand::Start(
-      io_, launcher_, std::move(spec), {}, kMostWait, [this, dir](const LimitedCommand::End& end) {
+  auto command =
+      LimitedCommand::Start(io_, launcher_, std::move(spec), {}, kMaxWait, [this, dir](const LimitedCommand::End& end) {
         const auto ended = calls_.extract(dir);
         if (ended.empty()) return;
         const bool well = !end.process.signalled && end.process.code == 0;
@@ -301,7 +301,7 @@ using Reply = std::function<void(HttpAnswer)>;
 using Subject = SitePath::Subject;
 
 constexpr std::array<std::string_view, 2> kLiveScripts = {"serve.js", "live.js"};
-constexpr std::size_t kMostFollowed = 256;  // runs, and sweeps, at a time
+constexpr std::size_t kMaxFollowed = 256;  // runs, and sweeps, at a time
 
 HttpAnswer Missing() { return TextAnswer(404, "there is no such page"); }
 
@@ -346,10 +346,10 @@ struct ServedSite::Impl {
 FollowedSweep* ServedSite::Impl::SweepAt(const std::string& dir) {
   const auto known = sweeps.find(dir);
   if (known != sweeps.end()) return known->second.get();
-  if (sweeps.size() >= kMostFollowed) {
+  if (sweeps.size() >= kMaxFollowed) {
     std::erase_if(sweeps, [](const auto& one) { return !one.second->watched(); });
   }
-  if (sweeps.size() >= kMostFollowed) return nullptr;
+  if (sweeps.size() >= kMaxFollowed) return nullptr;
   auto sweep = std::make_unique<FollowedSweep>(io, dir, paths, metrics);
   if (!sweep->Start()) return nullptr;
   return sweeps.emplace(dir, std::move(sweep)).first->second.get();
@@ -358,10 +358,10 @@ FollowedSweep* ServedSite::Impl::SweepAt(const std::string& dir) {
 FollowedRun* ServedSite::Impl::RunAt(const std::string& dir) {
   const auto known = runs.find(dir);
   if (known != runs.end()) return known->second.get();
-  if (runs.size() >= kMostFollowed) {
+  if (runs.size() >= kMaxFollowed) {
     std::erase_if(runs, [](const auto& one) { return !one.second->watched(); });
   }
-  if (runs.size() >= kMostFollowed) return nullptr;
+  if (runs.size() >= kMaxFollowed) return nullptr;
   auto run = std::make_unique<FollowedRun>(io, dir, paths, metrics);
   run->Start();
   return runs.emplace(dir, std::move(run)).first->second.get();

@@ -14,14 +14,14 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestId = 64;
-constexpr std::size_t kMostParts = 6;
-constexpr std::int64_t kMostPageSlots = 1'000'000;
-constexpr std::int64_t kMostPageTrials = std::int64_t{1} << 40U;
-constexpr std::size_t kMostBodyValues = 64U << 10;  // bytes
+constexpr std::size_t kMaxId = 64;
+constexpr std::size_t kMaxParts = 6;
+constexpr std::int64_t kMaxPageSlots = 1'000'000;
+constexpr std::int64_t kMaxPageTrials = std::int64_t{1} << 40U;
+constexpr std::size_t kMaxBodyValues = 64U << 10;  // bytes
 
 bool IsId(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestId &&
+  return !text.empty() && text.size() <= kMaxId &&
          std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); });
 }
 
@@ -31,7 +31,7 @@ bool IsWord(std::string_view text) {
 
 std::vector<std::string_view> PartsOf(std::string_view path) {
   std::vector<std::string_view> parts;
-  while (parts.size() < kMostParts) {
+  while (parts.size() < kMaxParts) {
     const std::size_t slash = path.find('/');
     parts.push_back(path.substr(0, slash));
     if (slash == path.npos) return parts;
@@ -72,13 +72,13 @@ std::optional<std::int64_t> CountIn(const Value& value, std::int64_t most) {
 }
 
 bool TakeSlots(PageRequest& request, const Value& value) {
-  const auto slots = CountIn(value, kMostPageSlots);
+  const auto slots = CountIn(value, kMaxPageSlots);
   if (slots) request.slots = static_cast<std::uint32_t>(*slots);
   return slots.has_value();
 }
 
 bool TakeTrials(PageRequest& request, const Value& value) {
-  const auto trials = CountIn(value, kMostPageTrials);
+  const auto trials = CountIn(value, kMaxPageTrials);
   if (trials) request.add_trials = static_cast<std::uint64_t>(*trials);
   return trials.has_value();
 }
@@ -103,8 +103,8 @@ std::string Take(PageRequest& request, const std::string& name, const Value& val
   });
   if (member == kMembers.end()) return "unknown key " + Quoted(name);
   if (member->take(request, value)) return {};
-  constexpr std::size_t kMostShown = 100;
-  return name + " takes " + std::string(member->takes) + ", got " + Printable(ToText(value).substr(0, kMostShown));
+  constexpr std::size_t kMaxShown = 100;
+  return name + " takes " + std::string(member->takes) + ", got " + Printable(ToText(value).substr(0, kMaxShown));
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ std::optional<PageRequest> ParsePageRequest(std::string_view what, std::string_v
   if (known == kRequests.end()) return std::nullopt;
   PageRequest request;
   request.what = known->second;
-  const auto json = ValueFromJsonText(body, kMostBodyValues);
+  const auto json = ValueFromJsonText(body, kMaxBodyValues);
   if (!json || json->AsMap() == nullptr) {
     problem = "the body is not a JSON object";
     return std::nullopt;

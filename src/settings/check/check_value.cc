@@ -50,7 +50,7 @@ bool CheckFile(const Attribute& attribute, const ShippedFile& file, const std::s
 
 constexpr double kGigabyte = 1073741824.0;  // MindSpore's GB
 // A smaller number of bytes was probably meant in another unit.
-constexpr double kLeastBytes = 1048576.0;
+constexpr double kMinBytes = 1048576.0;
 
 std::optional<std::int64_t> WholeNumber(const Value& value) {
   if (const std::int64_t* integer = value.AsInt()) return *integer;
@@ -359,7 +359,7 @@ class Check {
       std::array<char, 400> digits;
       const auto [end, error] =
           std::to_chars(digits.data(), digits.data() + digits.size(), gigabytes, std::chars_format::fixed);
-      if (error != std::errc() || !(value_.Number() >= kLeastBytes)) {
+      if (error != std::errc() || !(value_.Number() >= kMinBytes)) {
         return Refuse("range", Shown() + " is not a size: a number of bytes is at least 1048576 (1 MiB)",
                       "write text such as \"3.5GB\" for gigabytes");
       }
@@ -474,10 +474,10 @@ Place CheckedIn::At(std::string path) const {
 
 std::string ShownValue(const Attribute& attribute, const Value& value) {
   if (attribute.secret) return "(a secret)";
-  constexpr std::size_t kLongest = 120;
+  constexpr std::size_t kMax = 120;
   std::string text = ToText(value);
-  if (text.size() > kLongest) {
-    std::size_t end = kLongest;
+  if (text.size() > kMax) {
+    std::size_t end = kMax;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
     text = text.substr(0, end) + "…";
   }

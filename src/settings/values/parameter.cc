@@ -451,8 +451,8 @@ Result<Value> ReadParameterText(const Parameter& parameter, std::string_view tex
   const auto bad = [&](const std::string& what) {
     return tl::unexpected(BadValue(parameter, {}, Value(text), what, origin));
   };
-  constexpr std::size_t kMostShown = 1'000;
-  const std::string got = text.size() <= kMostShown ? Quoted(text) : Quoted(Utf8Prefix(text, kMostShown)) + "…";
+  constexpr std::size_t kMaxShown = 1'000;
+  const std::string got = text.size() <= kMaxShown ? Quoted(text) : Quoted(Utf8Prefix(text, kMaxShown)) + "…";
   switch (parameter.type) {
     case ParameterType::kInt: {
       std::int64_t integer = 0;
@@ -484,7 +484,7 @@ Result<Value> ReadParameterText(const Parameter& parameter, std::string_view tex
       return bad("must be " + ParameterRangeText(parameter) + ", got " + got);
     case ParameterType::kList:
     case ParameterType::kMap: {
-      auto value = ValueFromJsonText(text, kMostParameterBytes);
+      auto value = ValueFromJsonText(text, kMaxParameterBytes);
       if (!value) {
         return bad("must be " + std::string(TypePhrase(parameter.type)) + " in JSON, got " + got + ": " +
                    value.error());
@@ -616,12 +616,12 @@ std::string FormerName(const Parameter& parameter) {
 
 namespace {
 
-constexpr double kMostExact = 9007199254740992.0;  // largest number up to which doubles, Lua's numbers, are exact
+constexpr double kMaxExact = 9007199254740992.0;  // largest number up to which doubles, Lua's numbers, are exact
 
 std::vector<Value> IntNudges(const Parameter& parameter, std::int64_t value) {
   std::vector<Value> values;
   const auto add = [&](double number) {
-    if (std::abs(number) <= kMostExact && number == std::floor(number)) {
+    if (std::abs(number) <= kMaxExact && number == std::floor(number)) {
       values.emplace_back(static_cast<std::int64_t>(number));
     }
   };
@@ -729,14 +729,14 @@ std::vector<Value> Nudges(const Parameter& parameter, const Value& value) {
 }
 
 WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std::span<const std::int64_t> related) {
-  constexpr std::int64_t kMost = 128;
+  constexpr std::int64_t kMax = 128;
   constexpr std::int64_t kSmall = 32;
   const auto bound = [](const std::optional<double>& limit, double otherwise) {
-    return static_cast<std::int64_t>(std::clamp(limit.value_or(otherwise), -kMostExact, kMostExact));
+    return static_cast<std::int64_t>(std::clamp(limit.value_or(otherwise), -kMaxExact, kMaxExact));
   };
   std::int64_t least = parameter.min ? bound(parameter.min, 0) : value < 1 ? value : 1;
   if (parameter.above) least = std::max(least, bound(parameter.above, 0) + 1);
-  std::int64_t most = bound(parameter.max, kMostExact);
+  std::int64_t most = bound(parameter.max, kMaxExact);
   if (parameter.below) most = std::min(most, bound(parameter.below, 0) - 1);
 
   WholeNumbers possible;
@@ -756,27 +756,27 @@ WholeNumbers PossibleNumbers(const Parameter& parameter, std::int64_t value, std
     return possible;
   }
   constexpr std::int64_t kAtLeast = 64;  // consecutive numbers to try
-  if (value - least < kMost / 2) {
+  if (value - least < kMax / 2) {
     const std::int64_t wanted = std::max(least + kAtLeast - 1, 2 * value);
-    const std::int64_t last = std::min({most, wanted, least + kMost - 1});
+    const std::int64_t last = std::min({most, wanted, least + kMax - 1});
     for (std::int64_t number = least; number <= last; ++number) add(number);
     possible.description = range(least, last);
   } else {
     add(value);
     for (const std::int64_t near : {value - 1, value + 1, value * 2, value / 2}) add(near);
     // Few of each kind, so that all kinds fit.
-    const auto room = [&] { return static_cast<std::int64_t>(numbers.size()) < kMost; };
+    const auto room = [&] { return static_cast<std::int64_t>(numbers.size()) < kMax; };
     for (std::int64_t power = 1; power <= 1 << 20 && room(); power *= 2) add(power);
     for (std::int64_t small = least; small < least + kSmall && room(); ++small) add(small);
-    constexpr std::int64_t kMostDivided = 1'000'000;
+    constexpr std::int64_t kMaxDivided = 1'000'000;
     for (std::int64_t number : related) {
       number = std::abs(number);
-      for (std::int64_t divisor = 1; divisor <= number / divisor && divisor <= kMostDivided && room(); ++divisor) {
+      for (std::int64_t divisor = 1; divisor <= number / divisor && divisor <= kMaxDivided && room(); ++divisor) {
         if (number % divisor != 0) continue;
         add(divisor);
         add(number / divisor);
       }
-      for (std::int64_t times = 1; times <= 4 && room() && number <= kMostDivided; ++times) add(number * times);
+      for (std::int64_t times = 1; times <= 4 && room() && number <= kMaxDivided; ++times) add(number * times);
     }
     possible.description = std::to_string(numbers.size()) + " numbers, divisors and powers of 2 among them,";
   }

@@ -22,7 +22,7 @@ namespace muster {
 
 // Memory of a list or table that is given as JSON, on the command line, in a file or in a variable. Checked while it
 // is parsed: two bytes of text become a value of 56.
-inline constexpr std::size_t kMostParameterBytes = std::size_t{32} << 20;
+inline constexpr std::size_t kMaxParameterBytes = std::size_t{32} << 20;
 
 // Parameters of a recipe: typed, documented, and the only things that overrides can change. Parses texts of the command
 // line into values of the parameter's type, and validates values.

@@ -236,7 +236,7 @@ tl::expected<LocatedJson, JsonProblem> FromFile(std::string_view text, bool with
     counted = position;
     return line;
   };
-  ValueBuilder builder(kMostJsonFileBytes,
+  ValueBuilder builder(kMaxJsonFileBytes,
                        with_lines ? [&] { return line_at(reached); } : std::function<std::uint32_t()>());
   const bool parsed =
       nlohmann::json::sax_parse(WatchedIterator(begin, &reached), WatchedIterator(end, &reached), &builder);

@@ -39,11 +39,11 @@ nlohmann::json ToJson(const Value& value);
 
 // Memory limit for a parsed JSON text, in bytes: values, keys and texts, and the paths of keys if these are requested.
 // A text that would exceed it is refused while parsing.
-inline constexpr std::size_t kMostJsonBytes = std::size_t{256} << 20;
-inline constexpr std::size_t kMostJsonFileBytes = std::size_t{64} << 20;  // of a file that a recipe reads or ships
+inline constexpr std::size_t kMaxJsonBytes = std::size_t{256} << 20;
+inline constexpr std::size_t kMaxJsonFileBytes = std::size_t{64} << 20;  // of a file that a recipe reads or ships
 
 // Parses the JSON text into a Value; the error is one line with its position.
-tl::expected<Value, std::string> ValueFromJsonText(std::string_view text, std::size_t most_bytes = kMostJsonBytes);
+tl::expected<Value, std::string> ValueFromJsonText(std::string_view text, std::size_t most_bytes = kMaxJsonBytes);
 
 // An error in a file's content, with its line (from 1).
 struct JsonProblem {

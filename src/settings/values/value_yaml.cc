@@ -91,8 +91,8 @@ std::string Digits(std::string_view text) {
 
 // "30:45" behind the ':' of 1:30:45: parts of one or two digits below 60. Adds them to `total`.
 bool Sexagesimal(std::string_view text, std::uint64_t& total) {
-  constexpr std::size_t kMostParts = 4;
-  for (std::size_t parts = 1; parts <= kMostParts; ++parts) {
+  constexpr std::size_t kMaxParts = 4;
+  for (std::size_t parts = 1; parts <= kMaxParts; ++parts) {
     const std::string_view part = text.substr(0, text.find(':'));
     if (!All(part, IsDigit) || part.size() > 2 || (part.size() == 2 && part[0] > '5')) return false;
     std::uint64_t number = 0;
@@ -129,8 +129,8 @@ std::optional<std::string> OldInt(std::string_view plain) {
   if (first.size() == rest.size()) return of_base(rest, 10);
   std::uint64_t total = 0;
   const std::string digits = Digits(first);
-  constexpr std::size_t kMostDigits = 9;
-  if (digits.size() > kMostDigits) return "a number";
+  constexpr std::size_t kMaxDigits = 9;
+  if (digits.size() > kMaxDigits) return "a number";
   std::from_chars(digits.data(), digits.data() + digits.size(), total);
   if (!Sexagesimal(rest.substr(first.size() + 1), total)) return std::nullopt;
   return sign + std::to_string(total);
@@ -146,8 +146,8 @@ std::optional<std::string> OldFloat(std::string_view plain) {
     if (point == std::string_view::npos || point < colon) return std::nullopt;
     std::uint64_t total = 0;
     const std::string first = Digits(rest.substr(0, colon));
-    constexpr std::size_t kMostDigits = 9;
-    if (!IsDigit(rest[0]) || !All(rest.substr(0, colon), IsDigitOr_) || first.size() > kMostDigits) return std::nullopt;
+    constexpr std::size_t kMaxDigits = 9;
+    if (!IsDigit(rest[0]) || !All(rest.substr(0, colon), IsDigitOr_) || first.size() > kMaxDigits) return std::nullopt;
     std::from_chars(first.data(), first.data() + first.size(), total);
     const std::string_view fraction = rest.substr(point + 1);
     if (!fraction.empty() && !All(fraction, IsDigitOr_)) return std::nullopt;
@@ -279,7 +279,7 @@ namespace {
 
 constexpr int kMaxDepth = 30;
 constexpr std::size_t kMaxValues = 100'000;
-constexpr std::size_t kMostTraps = 100;
+constexpr std::size_t kMaxTraps = 100;
 constexpr std::size_t kMaxText = std::size_t{16} << 20;
 
 std::string_view TextOf(const yaml_char_t* text) {
@@ -454,7 +454,7 @@ class Reader {
       while (next < may_hold_tabs_.size() && !is_before(may_hold_tabs_[next].second)) ++next;
       const bool inside = next < may_hold_tabs_.size() && !is_before(may_hold_tabs_[next].first);
       if (!inside && c == '#' && (before == ' ' || before == '\t' || before == '\n')) comment = true;
-      if (c == '\t' && !inside && !comment && !std::exchange(noted, true) && traps_.size() < kMostTraps) {
+      if (c == '\t' && !inside && !comment && !std::exchange(noted, true) && traps_.size() < kMaxTraps) {
         traps_.push_back({line + 1, "a tab", "a blank", "an error", "a space"});
       }
       before = c;
@@ -468,7 +468,7 @@ class Reader {
   }
 
   void NoteTrap(std::string_view plain, std::uint32_t line, bool as_key) {
-    auto old = traps_.size() < kMostTraps ? YamlOldMeaning(plain, as_key) : std::nullopt;
+    auto old = traps_.size() < kMaxTraps ? YamlOldMeaning(plain, as_key) : std::nullopt;
     if (!old) return;
     const auto value = as_key ? Value(plain) : YamlScalarValue(plain).value_or(Value(plain));
     const bool is_number = value.IsNumber() && old->starts_with("the text");

@@ -50,7 +50,7 @@ CapturedCommand::CapturedCommand(Launcher& launcher, SpawnSpec spec, std::string
   spec.stderr_fd = err_.get();
   spec.grouping = Grouping::kOwnGroup;
   spec.parent_death_signal = SIGKILL;
-  spec.limits.push_back({RLIMIT_FSIZE, {kMostBytes, kMostBytes}});
+  spec.limits.push_back({RLIMIT_FSIZE, {kMaxBytes, kMaxBytes}});
   spec.limits.push_back({RLIMIT_CORE, {0, 0}});
   auto spawned = launcher.Spawn(spec);
   if (!spawned) return;

@@ -35,7 +35,7 @@ struct CommandOutput {
 // A running command. Killed and reaped if it is destroyed before Take().
 class CapturedCommand {
  public:
-  static constexpr std::size_t kMostBytes = 64U << 20;  // of each output; a command that prints more gets SIGXFSZ
+  static constexpr std::size_t kMaxBytes = 64U << 20;  // of each output; a command that prints more gets SIGXFSZ
 
   // `spec` without stdin, stdout and stderr. It gets a process group of its own, since keyboard signals of the terminal
   // are for muster, and is killed with this thread. `input` is its stdin. Where it cannot be started, it is not

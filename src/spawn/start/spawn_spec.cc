@@ -91,13 +91,13 @@ std::optional<std::string> SimilarProgram(const std::string& name, std::string_v
   };
   thread_local Answer last;
   if (last.name == name && last.path == path) return last.similar;
-  constexpr std::size_t kMost = 20'000;
+  constexpr std::size_t kMax = 20'000;
   std::vector<std::string> programs;
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     std::error_code error;
     for (std::filesystem::directory_iterator it(path.substr(begin, end - begin), error), none;
-         !error && it != none && programs.size() < kMost; it.increment(error)) {
+         !error && it != none && programs.size() < kMax; it.increment(error)) {
       programs.push_back(it->path().filename());
     }
     begin = end + 1;

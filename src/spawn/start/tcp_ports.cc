@@ -21,8 +21,8 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostCommandBytes = 120;
-constexpr int kMostAncestors = 100;  // bounds the walk up while the process tree changes
+constexpr std::size_t kMaxCommandBytes = 120;
+constexpr int kMaxAncestors = 100;  // bounds the walk up while the process tree changes
 
 std::string ProcFile(const std::string& proc, pid_t pid, const char* file) {
   return fmt::format("{}/{}/{}", proc, pid, file);
@@ -99,7 +99,7 @@ pid_t ParentOf(const std::string& proc, pid_t pid) {
 }
 
 bool IsBelow(const std::string& proc, pid_t pid, pid_t root) {
-  for (int steps = 0; pid > 0 && steps < kMostAncestors; ++steps) {
+  for (int steps = 0; pid > 0 && steps < kMaxAncestors; ++steps) {
     if (pid == root) return true;
     pid = ParentOf(proc, pid);
   }
@@ -112,7 +112,7 @@ std::string CommandOf(const std::string& proc, pid_t pid) {
   std::replace(command.begin(), command.end(), '\0', ' ');
   if (command.empty()) command = KernelText(ProcFile(proc, pid, "comm"));
   while (command.ends_with('\n')) command.pop_back();
-  if (command.size() > kMostCommandBytes) command = command.substr(0, kMostCommandBytes) + " …";
+  if (command.size() > kMaxCommandBytes) command = command.substr(0, kMaxCommandBytes) + " …";
   return command;
 }
 

@@ -30,11 +30,11 @@ using Outcome = StubFinding::Outcome;
 
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kFirstPause = 10 * kMs;
-constexpr std::uint64_t kLongestPause = 320 * kMs;
+constexpr std::uint64_t kMaxPause = 320 * kMs;
 // Processes that may start later are tried once they have connected, or after this time.
 constexpr std::uint64_t kPatience = 1'000 * kMs;
-constexpr std::uint32_t kMostUnreachable = 3;  // attempts if the kernel has no route
-constexpr std::size_t kMostGuests = 4'096;
+constexpr std::uint32_t kMaxUnreachable = 3;  // attempts if the kernel has no route
+constexpr std::size_t kMaxGuests = 4'096;
 constexpr std::chrono::seconds kMomentOfAGuest{1};
 constexpr std::string_view kMagic = "muster-stub 1 ";
 
@@ -271,12 +271,12 @@ class Loop {
     call.error = ConnectErrorText(error);
     const bool no_way =
         error == EHOSTUNREACH || error == ENETUNREACH || error == EINVAL || error == EACCES || error == EPERM;
-    if (no_way && ++call.unreachable >= kMostUnreachable) {
+    if (no_way && ++call.unreachable >= kMaxUnreachable) {
       call.over = true;
       return;
     }
     call.try_at = MonotonicNowNs() + call.pause;
-    call.pause = std::min(call.pause * 2, kLongestPause);
+    call.pause = std::min(call.pause * 2, kMaxPause);
   }
 
   void Continue(Call& call) {
@@ -374,7 +374,7 @@ class Loop {
   std::vector<Call> calls_;           // fixed after planning
   std::map<int, std::size_t> by_fd_;  // connections in progress
   std::map<int, Guest> guests_;       // by descriptor
-  ConnectionPlaces guest_places_{kMostGuests, kMomentOfAGuest};
+  ConnectionPlaces guest_places_{kMaxGuests, kMomentOfAGuest};
   std::set<std::uint32_t> awaited_;   // processes that have not connected yet
   std::set<std::uint32_t> visitors_;  // … at the rendezvous endpoint
   std::uint64_t began_ = 0;

@@ -510,9 +510,9 @@ void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& account) {
     std::string why;
     if (!there) {
       why = fmt::format("{} ({}): {}", place.what, place.path, std::strerror(errno));
-    } else if (const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize; free < kLeastRoomBytes) {
+    } else if (const std::uint64_t free = std::uint64_t{room.f_bavail} * room.f_frsize; free < kMinRoomBytes) {
       why = fmt::format("{} ({}) is full: {} MiB are free", place.what, place.path, free >> 20);
-    } else if (room.f_files > 0 && room.f_favail < kLeastRoomInodes) {
+    } else if (room.f_files > 0 && room.f_favail < kMinRoomInodes) {
       why = fmt::format("{} ({}) is full: {} inodes are free", place.what, place.path, room.f_favail);
     } else {
       errno = 0;

@@ -100,8 +100,8 @@ struct PlaceWritten {
 };
 
 // Less free space than this counts as full, as for muster doctor.
-inline constexpr std::uint64_t kLeastRoomBytes = std::uint64_t{100} << 20;
-inline constexpr std::uint64_t kLeastRoomInodes = 1'000;
+inline constexpr std::uint64_t kMinRoomBytes = std::uint64_t{100} << 20;
+inline constexpr std::uint64_t kMinRoomInodes = 1'000;
 
 // Adds the finding of kDisk.
 void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& account);

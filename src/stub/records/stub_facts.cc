@@ -95,7 +95,7 @@ namespace {
 std::vector<std::uint32_t> Greeting(const StubFacts& facts, std::uint32_t process, bool after) {
   const auto count = static_cast<std::uint32_t>(facts.processes.size());
   std::set<std::uint32_t> others;
-  if (count <= kMostInFull) {
+  if (count <= kMaxInFull) {
     for (std::uint32_t other = 0; other < count; ++other) others.insert(other);
   } else {
     for (std::uint32_t step = 1; step < count; step *= 2)

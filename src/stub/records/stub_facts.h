@@ -50,9 +50,9 @@ std::string StubFactsText(const StubFacts& facts);
 tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text);
 
 // Up to this many processes, each connects to all others.
-inline constexpr std::size_t kMostInFull = 128;
+inline constexpr std::size_t kMaxInFull = 128;
 
-// The processes that a process connects to, ascending: all others; of more than kMostInFull those at distances 1, 2, 4,
+// The processes that a process connects to, ascending: all others; of more than kMaxInFull those at distances 1, 2, 4,
 // … after it, and the first process of each host to those of the others.
 std::vector<std::uint32_t> GreetedBy(const StubFacts& facts, std::uint32_t process);
 // … and the processes that connect to it.

@@ -65,7 +65,7 @@ void SweepHosts::OnReady(std::uint32_t host, const AgentReady& ready) {
 // A host that was connected is tried again: an agent may have been killed, or a connection cut.
 void SweepHosts::OnLost(std::uint32_t host, const std::string& why) {
   if (finishing_) return;
-  if (course_.stopping() || ++losses_[host] > kMostLosses) return OnNone(host, why);
+  if (course_.stopping() || ++losses_[host] > kMaxLosses) return OnNone(host, why);
   course_.hosts().Close(host);
   connecting_again_.insert(host);
   const std::string& name = course_.pool().hosts()[host].name;
@@ -94,8 +94,8 @@ void SweepHosts::OnNone(std::uint32_t host, const std::string& why) {
 namespace {
 
 constexpr const char* kJobs = "jobs";
-constexpr std::size_t kMostBytes = 1U << 20;
-constexpr std::size_t kLongestId = 64;
+constexpr std::size_t kMaxBytes = 1U << 20;
+constexpr std::size_t kMaxId = 64;
 
 // One a line. The file is not trusted: an id becomes a word of a command.
 std::vector<std::string> JobsIn(const std::string& text) {
@@ -104,7 +104,7 @@ std::vector<std::string> JobsIn(const std::string& text) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     std::string id = text.substr(begin, end - begin);
     begin = end + 1;
-    const bool sound = !id.empty() && id.size() <= kLongestId &&
+    const bool sound = !id.empty() && id.size() <= kMaxId &&
                        std::isalnum(static_cast<unsigned char>(id.front())) != 0 &&
                        std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7f'; });
     if (sound) jobs.push_back(std::move(id));
@@ -118,7 +118,7 @@ TrialAllocations::TrialAllocations(boost::asio::io_context& io, TrialAllocator& 
     : io_(io), allocator_(allocator), folder_(folder), calls_(std::move(calls)), late_(io) {}
 
 void TrialAllocations::CancelLeft() {
-  const auto text = ReadFileAt(folder_, kJobs, kMostBytes, O_NOFOLLOW);
+  const auto text = ReadFileAt(folder_, kJobs, kMaxBytes, O_NOFOLLOW);
   if (!text) return;
   const std::vector<std::string> jobs = JobsIn(*text);
   if (jobs.empty()) return;
@@ -182,7 +182,7 @@ std::vector<TrialNumber> TrialAllocations::ReleaseWaiting() {
 
 void TrialAllocations::Finish(std::function<void()> done) {
   done_ = std::move(done);
-  late_.expires_after(kMostParting);
+  late_.expires_after(kMaxParting);
   late_.async_wait([this](const boost::system::error_code& error) {
     if (error || !done_) return;
     for (const Entry& entry : entries_) {

@@ -60,7 +60,7 @@ class SweepHosts {
   void Finish(std::function<void()> done);
 
  private:
-  static constexpr std::uint32_t kMostLosses = 3;  // of a host's agent, until the host is not used any more
+  static constexpr std::uint32_t kMaxLosses = 3;  // of a host's agent, until the host is not used any more
 
   void OnReady(std::uint32_t host, const AgentReady& ready);
   void OnLost(std::uint32_t host, const std::string& why);
@@ -96,7 +96,7 @@ class TrialAllocations {
   };
 
   // An engine that does not take back an allocation is not waited for any longer.
-  static constexpr std::chrono::seconds kMostParting{30};
+  static constexpr std::chrono::seconds kMaxParting{30};
 
   // All but `calls` must outlive the object. `folder` is that of the sweep.
   TrialAllocations(boost::asio::io_context& io, TrialAllocator& allocator, int folder, Calls calls);

@@ -178,8 +178,8 @@ void Database::LimitSteps(std::uint64_t steps) {
 }
 
 void Database::LimitValues(std::uint64_t bytes) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
-  sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, static_cast<int>(std::min(bytes, kMost)));
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int32_t>::max();
+  sqlite3_limit(database_.get(), SQLITE_LIMIT_LENGTH, static_cast<int>(std::min(bytes, kMax)));
 }
 
 void Database::WaitFor(int ms) { sqlite3_busy_timeout(database_.get(), ms); }

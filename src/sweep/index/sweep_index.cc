@@ -24,7 +24,7 @@
 namespace muster {
 namespace {
 
-constexpr auto kMost = static_cast<TrialNumber>(std::numeric_limits<std::int64_t>::max());
+constexpr auto kMax = static_cast<TrialNumber>(std::numeric_limits<std::int64_t>::max());
 
 constexpr char kTables[] = R"(
 CREATE TABLE IF NOT EXISTS attempts (
@@ -80,7 +80,7 @@ SweepRows::SweepRows(Database& database, bool above)
       above_(above) {}
 
 bool SweepRows::Copy(TrialNumber first, TrialNumber last) {
-  return !above_ || copy_.Bind(1, std::min(first, kMost)).Bind(2, std::min(last, kMost)).Run();
+  return !above_ || copy_.Bind(1, std::min(first, kMax)).Bind(2, std::min(last, kMax)).Run();
 }
 
 bool SweepRows::Began(const AttemptBegan& entry, std::string_view wall) {
@@ -152,7 +152,7 @@ bool SweepRows::Take(const SweepRecord& record) {
           [&](const TrialsReopened& e) {
             return std::all_of(e.trials.begin(), e.trials.end(), [&](const TrialRange& range) {
               const auto& [first, last] = range;
-              return Copy(first, last) && reopen_.Bind(1, std::min(first, kMost)).Bind(2, std::min(last, kMost)).Run();
+              return Copy(first, last) && reopen_.Bind(1, std::min(first, kMax)).Bind(2, std::min(last, kMax)).Run();
             });
           },
           [](const SweepSteered&) { return true; },  // part of the progress
@@ -268,10 +268,10 @@ namespace {
 
 // Must change with the tables, and with the archive of SweepProgress.
 constexpr std::int64_t kFormat = 6;
-constexpr std::size_t kKnownBytes = 4096;         // of the journal's beginning, and before the position
-constexpr std::uint64_t kMostSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
+constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
+constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.
-constexpr std::uint64_t kLeastBytes = 16U << 20;
+constexpr std::uint64_t kMinBytes = 16U << 20;
 constexpr std::uint64_t kBytesPerByte = 8;
 constexpr const char* kFiles[] = {"index.sqlite", "index.sqlite-journal", "index.sqlite-wal", "index.sqlite-shm"};
 
@@ -367,7 +367,7 @@ Result<std::optional<Indexed>> AskIndex(const Database& database, const std::str
 Result<std::optional<Indexed>> WhatIsIndexed(Database& database, const std::string& name,
                                              const std::string& sweep_dir) {
   // In a file that is not an index, even listing the tables can take for ever.
-  database.LimitSteps(kMostSteps);
+  database.LimitSteps(kMaxSteps);
   auto indexed = AskIndex(database, name, sweep_dir);
   database.LimitSteps(0);
   return indexed;
@@ -404,7 +404,7 @@ Result<std::uint64_t> IndexBytes(int folder) {
   const auto bytes = static_cast<std::uint64_t>(index.st_size);
   struct stat journal {};
   if (bytes == 0 || ::fstatat(folder, kJournalEntry.name, &journal, AT_SYMLINK_NOFOLLOW) != 0) return 0;
-  const auto most = kLeastBytes + kBytesPerByte * static_cast<std::uint64_t>(std::max<off_t>(journal.st_size, 0));
+  const auto most = kMinBytes + kBytesPerByte * static_cast<std::uint64_t>(std::max<off_t>(journal.st_size, 0));
   if (bytes <= most) return bytes;
   return Damaged(fmt::format("its {} bytes are more than the index of such a journal has", bytes));
 }

@@ -29,7 +29,7 @@ AttemptOutcome OutcomeOf(const AttemptRow& attempt) {
   return {!attempt.ended.empty(), attempt.interrupted, attempt.trial_class, attempt.loss};
 }
 
-constexpr std::uint64_t kLongestValue = 64U << 20;  // of values in a line of the journal
+constexpr std::uint64_t kMaxValue = 64U << 20;  // of values in a line of the journal
 constexpr char kColumns[] =
     "trial, attempt, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
     "loss, metrics, ms, resumed, checkpoint, job";
@@ -141,7 +141,7 @@ Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& 
   const Result<std::uint64_t> bytes = IndexBytes(folder);
   if (!bytes) return Fail(bytes.error());
   if (*bytes == 0 || ::faccessat(folder, "index.sqlite", R_OK, 0) != 0) return std::nullopt;
-  database.LimitValues(std::max(*bytes, kLongestValue));
+  database.LimitValues(std::max(*bytes, kMaxValue));
   if (auto attached = database.Attach(sweep_dir + kIndexName, "held"); !attached) {
     if (database.WasInterrupted()) return std::nullopt;
     return Fail(attached.error());
@@ -444,7 +444,7 @@ Result<std::string> SweepView::Last() const {
 
 namespace {
 
-constexpr std::size_t kShortestPrefix = 4;
+constexpr std::size_t kMinPrefix = 4;
 
 auto None(std::string message, std::string hint = {}) {
   return Fail(Error("trial", {}, std::move(message), std::move(hint)));
@@ -460,7 +460,7 @@ Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
   }
   const auto number = ParseNumber<TrialNumber>(name);
   if (number && *number < account.trials()) return *number;
-  const auto found = name.size() < kShortestPrefix ? std::vector<TrialNumber>() : view.TrialsOfId(name, 2);
+  const auto found = name.size() < kMinPrefix ? std::vector<TrialNumber>() : view.TrialsOfId(name, 2);
   if (!found) return Fail(found.error());
   if (found->size() == 1) return found->front();
   if (found->size() > 1) {
@@ -532,7 +532,7 @@ std::optional<TrialOfRun> FindTrialOfRun(const std::string& run_dir) {
   const std::string folder = canonical.filename();
   const std::size_t dot = folder.rfind('.');
   const auto attempt = ParseNumber<std::uint32_t>(dot == std::string::npos ? "" : folder.substr(dot + 1));
-  if (!attempt || dot < kShortestPrefix) return std::nullopt;
+  if (!attempt || dot < kMinPrefix) return std::nullopt;
   const std::string below = "/" + TrialFolder(folder.substr(0, dot), *attempt);
   if (!path.ends_with(below)) return std::nullopt;
   const std::string sweep_dir = path.substr(0, path.size() - below.size());

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostBytes = 16U << 20;
+constexpr std::size_t kMaxBytes = 16U << 20;
 constexpr std::size_t kFirstDigits = 2;
 
 Value Texts(const std::vector<std::string>& texts) {
@@ -91,7 +91,7 @@ std::string SweepFileText(const SweepFile& file, const Value& description) {
 }
 
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
-  const auto text = ReadWholeFile(sweep_dir + "/sweep.json", kMostBytes);
+  const auto text = ReadWholeFile(sweep_dir + "/sweep.json", kMaxBytes);
   if (!text) return Unreadable(sweep_dir, text.error().front().message);
   const auto json = ValueFromJsonText(*text);
   if (!json || json->AsMap() == nullptr) return Unreadable(sweep_dir, "sweep.json is not a JSON object");

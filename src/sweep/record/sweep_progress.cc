@@ -58,7 +58,7 @@ std::vector<TrialRange> TrialSet::ranges() const { return {ranges_.begin(), rang
 namespace {
 
 constexpr unsigned kClassBits = 4;
-constexpr std::uint32_t kMostAttempts = (1U << (32 - kClassBits)) - 1;
+constexpr std::uint32_t kMaxAttempts = (1U << (32 - kClassBits)) - 1;
 
 TrialEnds::End EndFrom(std::uint32_t end) {
   return {static_cast<TrialClass>(end & ((1U << kClassBits) - 1)), end >> kClassBits};
@@ -67,7 +67,7 @@ TrialEnds::End EndFrom(std::uint32_t end) {
 }  // namespace
 
 void TrialEnds::Set(TrialNumber trial, End end) {
-  const std::uint32_t attempts = std::clamp(end.attempts, 1U, kMostAttempts);
+  const std::uint32_t attempts = std::clamp(end.attempts, 1U, kMaxAttempts);
   chunks_[trial / kChunk][trial % kChunk] = attempts << kClassBits | static_cast<std::uint32_t>(end.trial_class);
 }
 
@@ -136,7 +136,7 @@ TrialClass KeptClass(TrialClass later, TrialClass earlier) {
 namespace {
 
 // Possible trials that have not begun: a head judges a few hundred at a time, and the next ones when these have begun.
-constexpr std::size_t kMostWaiting = 1U << 18;
+constexpr std::size_t kMaxWaiting = 1U << 18;
 
 }  // namespace
 
@@ -149,7 +149,7 @@ void OpenTrials::HeadBegan(const SweepBegan& entry) {
 }
 
 void OpenTrials::Judged(const PointsJudged& entry, const TrialSet& over) {
-  TrialNumber end = entry.first + std::min<std::uint64_t>(entry.count, kMostWaiting);
+  TrialNumber end = entry.first + std::min<std::uint64_t>(entry.count, kMaxWaiting);
   if (end < entry.first || !IsTrial(entry.first)) return;
   if (sampled_ > 0) end = std::min<TrialNumber>(end, sampled_);
   TrialSet impossible;
@@ -160,7 +160,7 @@ void OpenTrials::Judged(const PointsJudged& entry, const TrialSet& over) {
   }
   TrialNumber next = entry.first;
   const auto possible = [&](TrialNumber to) {
-    for (; next < to && open_.size() < kMostWaiting; ++next) {
+    for (; next < to && open_.size() < kMaxWaiting; ++next) {
       if (!over.Has(next)) open_.try_emplace(open_.end(), next);
     }
   };

@@ -13,9 +13,9 @@
 namespace muster {
 
 void ImpossibleReasons::Keep(const PointsJudged& judged) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMax = 3;
   for (const PointsJudged::Reason& reason : judged.impossible) {
-    if (reasons_.size() == kMost) return;
+    if (reasons_.size() == kMax) return;
     const std::string text = reason.place.empty() ? reason.text : reason.text + " (" + reason.place + ")";
     if (std::find(reasons_.begin(), reasons_.end(), text) == reasons_.end()) reasons_.push_back(text);
   }

@@ -54,7 +54,7 @@ bool IsSureToRecur(TrialClass trial_class) {
 RetryVerdict AfterFailure(const RetryChoice& choice, TrialClass trial_class, std::uint32_t counted,
                           std::uint32_t free) {
   if (!IsFailure(trial_class)) return {};
-  if (IsNotItsFault(trial_class) && free < kMostUncounted) return {true, false};
+  if (IsNotItsFault(trial_class) && free < kMaxUncounted) return {true, false};
   const bool wanted = choice.on.empty() ? !IsSureToRecur(trial_class)
                                         : std::find(choice.on.begin(), choice.on.end(), trial_class) != choice.on.end();
   return {wanted && counted < choice.max, true};

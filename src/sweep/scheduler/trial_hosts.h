@@ -42,7 +42,7 @@ class HostRecord {
 // Decides after a failure whether to retry the trial, and whether to blame the host.
 
 // Limit for retries after failures that the trial did not cause; further ones count.
-inline constexpr std::uint32_t kMostUncounted = 10;
+inline constexpr std::uint32_t kMaxUncounted = 10;
 
 struct RetryVerdict {
   bool again = false;

@@ -42,7 +42,7 @@ std::optional<TrialQueue::Start> TrialQueue::Next(HostPool& pool) {
     auto hosts = pool.Place(waiting_[i].needs, avoided);
     if (!hosts && !waiting_[i].avoid.empty()) hosts = pool.Place(waiting_[i].needs, kept);
     if (!hosts) {
-      if (waiting_[i].overtaken < kMostOvertaken) continue;
+      if (waiting_[i].overtaken < kMaxOvertaken) continue;
       if (const auto later = pool.PlaceWhenEmpty(waiting_[i].needs)) kept.insert(later->begin(), later->end());
       continue;
     }
@@ -143,7 +143,7 @@ bool TrialPlanning::IsWithinBudget(TrialNumber trial) const {
 }
 
 std::optional<TrialNumber> TrialPlanning::NextToPlan() {
-  if (record_.stopping() || to_plan_.empty() || planning_.size() >= kPlansAtOnce || plans_.size() >= kMostReady ||
+  if (record_.stopping() || to_plan_.empty() || planning_.size() >= kPlansAtOnce || plans_.size() >= kMaxReady ||
       !IsWithinBudget(to_plan_.front())) {
     return std::nullopt;
   }

@@ -26,7 +26,7 @@ namespace muster {
 class TrialQueue {
  public:
   // A trial that was overtaken this often is not overtaken any more on hosts where it could start.
-  static constexpr std::uint32_t kMostOvertaken = 8;
+  static constexpr std::uint32_t kMaxOvertaken = 8;
 
   // Among equal ones the earlier added comes first. Hosts of `avoid` are used only if no others will do.
   void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {});
@@ -63,7 +63,7 @@ class TrialPlanning {
  public:
   static constexpr std::uint64_t kJudgedAtOnce = 512;
   static constexpr std::size_t kPlansAtOnce = 2;
-  static constexpr std::size_t kMostReady = 32;  // planned before they can start
+  static constexpr std::size_t kMaxReady = 32;  // planned before they can start
 
   // The arguments must outlive this object.
   TrialPlanning(const SweepDescription& sweep, Sampler& sampler, RecordedProgress& record, TrialHosts& hosts);

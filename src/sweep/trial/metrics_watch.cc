@@ -27,7 +27,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLargestResult = 1U << 20;
+constexpr std::size_t kMaxResult = 1U << 20;
 constexpr std::string_view kRunDirMark = "{run_dir}";
 
 // The folder without placeholders, except that of the run directory, which is filled in.
@@ -71,7 +71,7 @@ Result<MetricValues> ReadResultFile(const Plan& plan, const MetricsChoice& choic
     if (!folder) return refuse(name, folder.error());
     path = std::filesystem::path(cwd) / *folder / path;
   }
-  const auto bytes = ReadFileAt(AT_FDCWD, path, kLargestResult);
+  const auto bytes = ReadFileAt(AT_FDCWD, path, kMaxResult);
   if (!bytes) return refuse(path, bytes.error().empty() ? "it cannot be read" : bytes.error().front().message);
   auto values = MetricsLine(*bytes);
   if (!values) return refuse(path, "it holds no object of JSON such as {\"loss\": 0.25}");
@@ -82,8 +82,8 @@ namespace {
 
 constexpr std::string_view kMetricsEnd = ".jsonl";
 constexpr std::string_view kLogEnd = ".log";
-constexpr std::size_t kMostNames = 200;
-constexpr std::size_t kMostFiles = 10'000;
+constexpr std::size_t kMaxNames = 200;
+constexpr std::size_t kMaxFiles = 10'000;
 
 // "worker.2" of "worker.2.0.jsonl"; empty for other names.
 std::string_view ProcessOf(std::string_view name, std::string_view end) {
@@ -106,7 +106,7 @@ std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
   DIR* const entries = ::opendir(folder.c_str());
   if (entries == nullptr) return names;
-  for (const dirent* entry = ::readdir(entries); entry != nullptr && names.size() < kMostFiles;
+  for (const dirent* entry = ::readdir(entries); entry != nullptr && names.size() < kMaxFiles;
        entry = ::readdir(entries)) {
     if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
   }
@@ -148,7 +148,7 @@ struct TrialMetrics::State {
     if (over) return;
     ++reports;
     for (const auto& [name, value] : values) {
-      if (last.size() < kMostNames || last.contains(name)) last[name] = value;
+      if (last.size() < kMaxNames || last.contains(name)) last[name] = value;
     }
     if (trial.report) trial.report(values);
   }
@@ -178,7 +178,7 @@ struct TrialMetrics::State {
     auto known = metrics.find(name);
     if (known == metrics.end()) {
       auto [role, index] = RoleAndIndex(ProcessOf(name, kMetricsEnd));
-      if (role.empty() || metrics.size() >= kMostFiles) return false;
+      if (role.empty() || metrics.size() >= kMaxFiles) return false;
       known = metrics.emplace(name, Reported{role, index, AppendedFile(MetricsFolder() + "/" + name)}).first;
     }
     Reported& from = known->second;
@@ -392,9 +392,9 @@ void TrialMetrics::Finish() {
   state_->LookEverywhere();
   const std::shared_ptr<State> state = state_;  // a report may destroy this object
   // Bounds the time in the loop: of more data only the last part is read.
-  constexpr int kMostRounds = 16;
+  constexpr int kMaxRounds = 16;
   for (int round = 0; state->ReadDue(true); ++round) {
-    if (round == kMostRounds) state->LeaveOut();
+    if (round == kMaxRounds) state->LeaveOut();
   }
 }
 

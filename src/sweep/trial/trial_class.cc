@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kLongestWords = 200;
+constexpr std::size_t kMaxWords = 200;
 
 // Error messages of frameworks when a device is out of memory.
 constexpr std::array<std::string_view, 21> kDeviceMemoryWords = {
@@ -78,8 +78,8 @@ std::optional<std::string> LineWith(const std::vector<std::string>& lines,
 
 std::string Words(std::string_view text) {
   while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  std::string words = Printable(Utf8Prefix(text, kLongestWords));
-  return text.size() > kLongestWords ? words + "…" : words;
+  std::string words = Printable(Utf8Prefix(text, kMaxWords));
+  return text.size() > kMaxWords ? words + "…" : words;
 }
 
 // The signal that ended it, or that a shell reports for its command (128 + n); 0: none.

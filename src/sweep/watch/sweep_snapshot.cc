@@ -23,7 +23,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;
+constexpr std::size_t kMaxAtOnce = std::size_t{1} << 20;
 constexpr double kNotFinite = std::numeric_limits<double>::quiet_NaN();
 
 double MeanOfFinite(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a / 2 + b / 2; }
@@ -31,8 +31,8 @@ double MeanOfFinite(double a, double b) { return std::isnan(a) ? b : std::isnan(
 // Passes the complete lines of the file from `offset` on, and moves it behind them.
 template <class Take>
 void ReadAppended(int file, std::uint64_t& offset, std::uint64_t size, Take take) {
-  if (size - offset > kMostHistoryBytes) offset = size - kMostHistoryBytes;
-  std::string bytes(kMostAtOnce, '\0');
+  if (size - offset > kMaxHistoryBytes) offset = size - kMaxHistoryBytes;
+  std::string bytes(kMaxAtOnce, '\0');
   while (offset < size) {
     const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got <= 0) return;
@@ -57,7 +57,7 @@ TrialCurves::TrialCurves(std::string objective, std::string resource, MetricsCho
 
 void TrialCurves::Process::Add(double value) {
   if (values == 0) {
-    if (curve.points.size() == TrialCurve::kMostPoints) {
+    if (curve.points.size() == TrialCurve::kMaxPoints) {
       for (std::size_t i = 0; 2 * i < curve.points.size(); ++i) {
         curve.points[i] = MeanOfFinite(curve.points[2 * i], curve.points[2 * i + 1]);
       }

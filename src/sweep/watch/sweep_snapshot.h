@@ -26,7 +26,7 @@ namespace muster {
 // The files are written by programs and not trusted (run/directory/metric_history.h, run/metrics/log_patterns.h).
 
 struct TrialCurve {
-  static constexpr std::size_t kMostPoints = 512;
+  static constexpr std::size_t kMaxPoints = 512;
 
   std::optional<double> step;   // newest value of the metric that counts progress
   std::optional<double> value;  // newest value of the objective; NaN: it is not finite

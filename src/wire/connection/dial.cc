@@ -11,7 +11,7 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kFirstLine = "muster-dial 1";
-constexpr std::size_t kLongestVariable = 64;
+constexpr std::size_t kMaxVariable = 64;
 
 bool IsId(std::string_view text) {
   return text.size() == 2 * kDialIdBytes && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -20,7 +20,7 @@ bool IsId(std::string_view text) {
 bool IsVariable(std::string_view text) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
   const auto is_letter = [&](char c) { return kLetters.find(c) != std::string_view::npos; };
-  return !text.empty() && text.size() <= kLongestVariable && is_letter(text.front()) &&
+  return !text.empty() && text.size() <= kMaxVariable && is_letter(text.front()) &&
          std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
@@ -42,8 +42,8 @@ std::optional<DialAddress> ParseAddress(std::string_view text) {
 // Takes the value of a line into the file; empty, or what is wrong with it.
 std::string TakeLine(DialFile& file, std::string_view key, std::string_view value) {
   if (key == "address") {
-    if (file.addresses.size() == kMostDialAddresses) {
-      return "more than " + std::to_string(kMostDialAddresses) + " addresses";
+    if (file.addresses.size() == kMaxDialAddresses) {
+      return "more than " + std::to_string(kMaxDialAddresses) + " addresses";
     }
     const auto address = ParseAddress(value);
     if (!address) return "an address is IP:PORT, or [IP]:PORT for IPv6";
@@ -80,8 +80,8 @@ tl::expected<DialFile, std::string> ParseDialFile(std::string_view text) {
   const auto refuse = [](std::size_t line, const std::string& why) {
     return tl::unexpected<std::string>("line " + std::to_string(line) + ": " + why);
   };
-  if (text.size() > kMostDialFileBytes) {
-    return tl::unexpected<std::string>("more than " + std::to_string(kMostDialFileBytes) + " bytes");
+  if (text.size() > kMaxDialFileBytes) {
+    return tl::unexpected<std::string>("more than " + std::to_string(kMaxDialFileBytes) + " bytes");
   }
   DialFile file;
   std::size_t number = 0;

@@ -39,8 +39,8 @@ struct DialFile {
   bool operator==(const DialFile&) const = default;
 };
 
-inline constexpr std::size_t kMostDialFileBytes = 4096;
-inline constexpr std::size_t kMostDialAddresses = 32;
+inline constexpr std::size_t kMaxDialFileBytes = 4096;
+inline constexpr std::size_t kMaxDialAddresses = 32;
 inline constexpr std::size_t kDialIdBytes = 16;  // of session and token; as hex twice as many characters
 
 std::string DialFileText(const DialFile& file);
@@ -68,9 +68,9 @@ struct DialGreeting {
 };
 
 inline constexpr std::string_view kDialMagic = "muster-dial/1\n";
-inline constexpr std::size_t kLongestNode = 255;
+inline constexpr std::size_t kMaxNode = 255;
 inline constexpr std::size_t kNonceBytes = 32;
-inline constexpr std::size_t kGreetingBytes = kDialMagic.size() + 32 + 2 * kNonceBytes + 1 + kLongestNode;
+inline constexpr std::size_t kGreetingBytes = kDialMagic.size() + 32 + 2 * kNonceBytes + 1 + kMaxNode;
 inline constexpr std::size_t kHeadProofBytes = 2 * kNonceBytes + 64;
 inline constexpr std::size_t kAgentProofBytes = 64;
 

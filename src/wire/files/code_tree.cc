@@ -42,14 +42,14 @@ bool IsSha256Hex(std::string_view text) {
 }
 
 std::string CodeTreeError(const std::vector<CodeEntry>& entries) {
-  if (entries.size() > kMostCodeEntries) return fmt::format("more than {} files", kMostCodeEntries);
+  if (entries.size() > kMaxCodeEntries) return fmt::format("more than {} files", kMaxCodeEntries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const CodeEntry& entry = entries[i];
-    if (entry.path.size() > kLongestCodePath || !IsPathBelow(entry.path)) {
+    if (entry.path.size() > kMaxCodePath || !IsPathBelow(entry.path)) {
       return Quoted(entry.path) + " is not a path below a folder";
     }
     if (i > 0 && entries[i - 1].path >= entry.path) return Quoted(entry.path) + " is not in order";
-    const bool sound = entry.link ? !entry.target.empty() && entry.target.size() <= kLongestCodePath &&
+    const bool sound = entry.link ? !entry.target.empty() && entry.target.size() <= kMaxCodePath &&
                                         entry.target.find('\0') == std::string::npos
                                   : entry.mode <= kModes && IsSha256Hex(entry.hash);
     if (!sound) return Quoted(entry.path) + " is neither a file nor a link";

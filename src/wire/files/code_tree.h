@@ -27,8 +27,8 @@ struct CodeEntry {
   bool operator==(const CodeEntry&) const = default;
 };
 
-inline constexpr std::size_t kMostCodeEntries = 200'000;
-inline constexpr std::size_t kLongestCodePath = 4'000;
+inline constexpr std::size_t kMaxCodeEntries = 200'000;
+inline constexpr std::size_t kMaxCodePath = 4'000;
 
 // Whether the path is relative, without empty parts, ".", ".." and zero bytes.
 bool IsPathBelow(std::string_view path);
@@ -47,8 +47,8 @@ bool IsSha256Hex(std::string_view text);
 
 template <class A>
 void Fields(A& archive, CodeEntry& entry) {
-  archive(AtMost(entry.path, kLongestCodePath), entry.link, AtMost(entry.target, kLongestCodePath), entry.mode,
-          entry.size, AtMost(entry.hash, kLongestCodePath));
+  archive(AtMost(entry.path, kMaxCodePath), entry.link, AtMost(entry.target, kMaxCodePath), entry.mode, entry.size,
+          AtMost(entry.hash, kMaxCodePath));
 }
 
 }  // namespace muster

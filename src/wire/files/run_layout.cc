@@ -63,7 +63,7 @@ void CollectedFiles::AddFile(std::string_view path) {
 
 bool CollectedFiles::Take(const std::string& path) {
   if (taken_.contains(path)) return true;
-  if (taken_.size() >= given_ * kMostOfOne || (!files_.contains(path) && !IsOfAttempt(path))) return false;
+  if (taken_.size() >= given_ * kMaxOfOne || (!files_.contains(path) && !IsOfAttempt(path))) return false;
   taken_.insert(path);
   return true;
 }

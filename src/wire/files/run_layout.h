@@ -106,7 +106,7 @@ const RunEntry* RunEntryOf(std::string_view path);
 class CollectedFiles {
  public:
   // Maximum number of files per added item: an attempt, a dump of a process, or an activation.
-  static constexpr std::size_t kMostOfOne = 8;
+  static constexpr std::size_t kMaxOfOne = 8;
 
   // Adds an attempt by its log, "logs/worker.3.0.log". Its files are those of the same name in logs/, errors/ and
   // metrics/, and those named after its process in context/.

@@ -69,7 +69,7 @@ void Fields(A& archive, CloseAgent& m) {
 
 template <class A>
 void Fields(A& archive, FromAgent& m) {
-  archive(m.number, AtMost(m.bytes, kMostPassedOn));
+  archive(m.number, AtMost(m.bytes, kMaxPassedOn));
 }
 
 template <class A>
@@ -160,7 +160,7 @@ void Fields(A& archive, PathTarget& m) {
 
 template <class A>
 void Fields(A& archive, ProbePaths& m) {
-  archive(AtMost(m.targets, kMostPathTargets), m.within_ms);
+  archive(AtMost(m.targets, kMaxPathTargets), m.within_ms);
 }
 
 template <class A>
@@ -175,7 +175,7 @@ void Fields(A& archive, PathsOpen& m) {
 
 template <class A>
 void Fields(A& archive, PathsProbed& m) {
-  archive(AtMost(m.errors, kMostPathTargets, protocol_bounds::kPhrase));
+  archive(AtMost(m.errors, kMaxPathTargets, protocol_bounds::kPhrase));
 }
 
 template <class A>
@@ -203,7 +203,7 @@ void Fields(A& archive, ResourcesAllocated& m) {
 
 template <class A>
 void Fields(A& archive, OfferCode& m) {
-  archive(AtMost(m.hash, protocol_bounds::kName), AtMost(m.entries, kMostCodeEntries), m.last);
+  archive(AtMost(m.hash, protocol_bounds::kName), AtMost(m.entries, kMaxCodeEntries), m.last);
 }
 
 template <class A>
@@ -213,7 +213,7 @@ void Fields(A& archive, CodeBytes& m) {
 
 template <class A>
 void Fields(A& archive, CodeMissing& m) {
-  archive(AtMost(m.entries, kMostCodeEntries));
+  archive(AtMost(m.entries, kMaxCodeEntries));
 }
 
 template <class A>
@@ -233,7 +233,7 @@ void Fields(A& archive, PlaceFile& m) {
 
 template <class A>
 void Fields(A& archive, FileBytes& m) {
-  archive(AtMost(m.path, protocol_bounds::kPath), m.offset, AtMost(m.content, kMostFilePart), m.last);
+  archive(AtMost(m.path, protocol_bounds::kPath), m.offset, AtMost(m.content, kMaxFilePart), m.last);
 }
 
 template <class A>
@@ -363,45 +363,45 @@ namespace {
 
 using namespace protocol_bounds;
 
-constexpr std::size_t kMostFields = 64;  // upper bound of the bytes for numbers and text lengths of one message
+constexpr std::size_t kMaxFields = 64;  // upper bound of the bytes for numbers and text lengths of one message
 
 // Maximum size of a whole message in bytes, by kind. Less than the sum of the bounds of its parts.
-constexpr std::size_t kMostUnknown = 64U << 10;
+constexpr std::size_t kMaxUnknown = 64U << 10;
 template <class Message>
-constexpr std::size_t kMostBytes = kMostUnknown;
+constexpr std::size_t kMaxBytes = kMaxUnknown;
 template <>
-constexpr std::size_t kMostBytes<PortsHeld> = 2U << 20;
+constexpr std::size_t kMaxBytes<PortsHeld> = 2U << 20;
 template <>
-constexpr std::size_t kMostBytes<OutputSeen> = 1U << 20;
+constexpr std::size_t kMaxBytes<OutputSeen> = 1U << 20;
 template <>
-constexpr std::size_t kMostBytes<ProcessDumped> = 256U << 10;
+constexpr std::size_t kMaxBytes<ProcessDumped> = 256U << 10;
 template <>
-constexpr std::size_t kMostBytes<HostDumped> = 256U << 10;
+constexpr std::size_t kMaxBytes<HostDumped> = 256U << 10;
 template <>
-constexpr std::size_t kMostBytes<PtyBytes> = kPtyWindow + kMostFields;
+constexpr std::size_t kMaxBytes<PtyBytes> = kPtyWindow + kMaxFields;
 template <>
-constexpr std::size_t kMostBytes<ResourcesAllocated> = 1U << 20;
+constexpr std::size_t kMaxBytes<ResourcesAllocated> = 1U << 20;
 template <>
-constexpr std::size_t kMostBytes<HostActivated> = kEnvironment + (128U << 10);
+constexpr std::size_t kMaxBytes<HostActivated> = kEnvironment + (128U << 10);
 template <>
-constexpr std::size_t kMostBytes<FileBytes> = kPath + kMostFilePart + kMostFields;
+constexpr std::size_t kMaxBytes<FileBytes> = kPath + kMaxFilePart + kMaxFields;
 template <>
-constexpr std::size_t kMostBytes<Inspected> = 2U << 20;
+constexpr std::size_t kMaxBytes<Inspected> = 2U << 20;
 template <>
-constexpr std::size_t kMostBytes<PathsProbed> = 1U << 20;
+constexpr std::size_t kMaxBytes<PathsProbed> = 1U << 20;
 template <>
-constexpr std::size_t kMostBytes<CodeMissing> = 1U << 20;
+constexpr std::size_t kMaxBytes<CodeMissing> = 1U << 20;
 template <>
-constexpr std::size_t kMostBytes<FromAgent> = kMostPassedOn + kMostFields;
+constexpr std::size_t kMaxBytes<FromAgent> = kMaxPassedOn + kMaxFields;
 template <>
-constexpr std::size_t kMostBytes<UsageSampled> = 2U << 20;
+constexpr std::size_t kMaxBytes<UsageSampled> = 2U << 20;
 
 template <std::size_t... kKinds>
 constexpr auto MostBytesByKind(std::index_sequence<kKinds...>) {
-  return std::array{kMostBytes<std::variant_alternative_t<kKinds, AgentMessage>>...};
+  return std::array{kMaxBytes<std::variant_alternative_t<kKinds, AgentMessage>>...};
 }
-constexpr auto kMostBytesByKind = MostBytesByKind(std::make_index_sequence<std::variant_size_v<AgentMessage>>());
-static_assert(kMostBytesByKind.size() < 0x80, "the kind of a message is its first byte");
+constexpr auto kMaxBytesByKind = MostBytesByKind(std::make_index_sequence<std::variant_size_v<AgentMessage>>());
+static_assert(kMaxBytesByKind.size() < 0x80, "the kind of a message is its first byte");
 
 std::string Framed(const std::string& payload) {
   std::string frame;
@@ -444,7 +444,7 @@ std::optional<AgentMessage> DecodeMessage(std::string_view payload) {
 }
 
 std::size_t MostMessageBytes(unsigned char kind) {
-  return kind < kMostBytesByKind.size() ? kMostBytesByKind[kind] : kMostUnknown;
+  return kind < kMaxBytesByKind.size() ? kMaxBytesByKind[kind] : kMaxUnknown;
 }
 
 bool IsHeadHeartbeat(std::string_view command_payload) {

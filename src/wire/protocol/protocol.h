@@ -55,9 +55,9 @@ inline constexpr std::size_t kDumpText = 1'024;
 
 }  // namespace protocol_bounds
 
-inline constexpr std::size_t kMostFilePart = 1U << 20;   // of a FileBytes
-inline constexpr std::size_t kMostPassedOn = 64U << 10;  // of a FromAgent
-inline constexpr std::size_t kMostPathTargets = 1'024;   // of a ProbePaths
+inline constexpr std::size_t kMaxFilePart = 1U << 20;   // of a FileBytes
+inline constexpr std::size_t kMaxPassedOn = 64U << 10;  // of a FromAgent
+inline constexpr std::size_t kMaxPathTargets = 1'024;   // of a ProbePaths
 
 // Messages of the agent protocol: greeting, heartbeats and the end of a connection between head and agent.
 
