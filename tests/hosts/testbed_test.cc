@@ -9,6 +9,7 @@
 
 #include "hosts/hosts_testbed.h"
 #include "support/await.h"
+#include "support/processes.h"
 
 namespace muster::testing {
 namespace {
