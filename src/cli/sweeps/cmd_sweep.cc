@@ -419,7 +419,7 @@ namespace {
 
 struct SweepCommandLine {
   SweepOptions sweep;
-  SweepStartOptions start;
+  StartOptions start;
   bool preview = false;
   bool json = false;
 };

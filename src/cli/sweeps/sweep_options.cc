@@ -304,9 +304,7 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   if (!words) return Fail(words.error());
   DescribedSweep described;
   described.evaluation = std::move(evaluation);
-  EvaluationOptions asked = described.evaluation;
-  asked.words = *std::move(words);
-  auto sweep = evaluator.DescribeSweep(asked, &described.recipe_name);
+  auto sweep = evaluator.DescribeSweep(described.evaluation, *std::move(words), &described.recipe_name);
   if (!sweep) return Fail(sweep.error());
   described.sweep = *std::move(sweep);
   Diagnostics problems = ApplyOptions(options, described.sweep);

@@ -584,7 +584,7 @@ Resolved ResolveRequest(Host& host, const Declared& declared, const ParameterNam
   overrides.insert(overrides.end(), more.begin(), more.end());
   Diagnostics problems;
   Resolved resolved = ResolveParameters(declared, names, overrides, request.site, request.devices,
-                                        request.depth > EvaluationDepth::kParameters, environment, problems);
+                                        request.depth() > EvaluationDepth::kParameters, environment, problems);
   host.Report(problems);
   return resolved;
 }
