@@ -60,7 +60,7 @@ TEST(SiteFiles, AreRefusedIfInvalid) {
 
 TEST(EnginePages, ArePlainTablesWithTheLinesOfTheirKeys) {
   Request request{"-- ours\nreturn {\n  name = 'mine',\n  hosts = {\n    file = 'HOSTS' },\n}"};
-  request.task = TableTask();
+  request.task = TableTask{.engine_page = true};
   const Evaluated evaluated = Evaluate(request);
   EXPECT_EQ(evaluated.problems(), Lines{});
   ASSERT_TRUE(evaluated.answer.site_file);
@@ -69,7 +69,7 @@ TEST(EnginePages, ArePlainTablesWithTheLinesOfTheirKeys) {
 
 TEST(EnginePages, AreNoSiteFilesAndHoldNoFunctions) {
   Request request{"return require('muster').site {}"};
-  request.task = TableTask();
+  request.task = TableTask{.engine_page = true};
   EXPECT_EQ(Evaluate(request).problems(), Lines{"recipe.lua error engine: the file returns no page of an engine"});
   request.text = "return { start = function() end }";
   EXPECT_EQ(Evaluate(request).problems().size(), 1U);

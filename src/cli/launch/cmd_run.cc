@@ -472,6 +472,41 @@ int RunRecipe(const RunOptions& options) {
   return exit_code ? *exit_code : Refuse(exit_code.error(), options.rehearse && options.rehearse->json);
 }
 
+// Options for executing a plan.
+void AddStartOptions(CLI::App& app, const std::shared_ptr<RunOptions>& options) {
+  app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
+      ->type_name("DIR");
+  AddWaitOption(app, options->wait);
+  AddPlanChanges(app, options->changes);
+  AddNotifyOption(app, options->notify);
+  app.add_option("--tag", options->tags, "a word, or NAME=VALUE, by which muster ls finds the run")
+      ->type_name("TAG")
+      ->allow_extra_args(false);
+  app.add_flag("--detach,-d", options->detach,
+               "run in the background once processes have started; prints the run's id and folder");
+  auto* quiet = app.add_flag("--quiet,-q", options->quiet, "show only failures");
+  app.add_flag("--verbose,-v", options->verbose, "print the whole report at the end: receipt, times, start-up")
+      ->excludes(quiet);
+  app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
+  app.add_option("--tee", options->tee, "show the output of this role or ranks, however many processes run")
+      ->type_name("ROLE[:RANK]")
+      ->allow_extra_args(false);
+  app.add_option("--pty", options->pty, "connect your terminal to this process; time limits pause")
+      ->type_name("ROLE[:RANK]");
+  app.add_option("--isolate", options->isolate, "pid: run in a PID namespace, which the kernel kills as a whole")
+      ->type_name("KIND");
+  AddAgentOption(app, options->agent);
+  app.add_option("--host-lease", options->lease, "heartbeat timeout of other hosts (default: 10s)")->type_name("TIME");
+  AddElsewhereOptions(app, options->elsewhere);
+  app.add_flag("--pass-exit-code", options->pass_exit_code, "exit with the first failing process's own code");
+  // For tests and special kernels: documented by muster docs faults and mechanisms, not in --help.
+  app.add_option("--without", options->without, "disable these kernel mechanisms")->type_name("NAME,…")->group("");
+  app.add_option("--fault", options->faults, "inject a fault")
+      ->type_name("SITE:ACTION:N")
+      ->allow_extra_args(false)
+      ->group("");
+}
+
 }  // namespace
 
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation) {

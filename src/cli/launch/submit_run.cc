@@ -54,8 +54,7 @@ std::string Absolute(const std::string& path) {
 }
 
 // The script of the job that runs in that directory.
-Result<void> CompleteCall(const RunOptions& options, const Plan& plan, const std::string& run_dir,
-                          BatchCall& call) {
+Result<void> CompleteCall(const RunOptions& options, const Plan& plan, const std::string& run_dir, BatchCall& call) {
   call.job.output = run_dir + "/" + kJobOutputEntry.name;
   return CompleteBatchCall(call, plan, "run", options.words, {"--detach", "-d"}, {"--submitted", run_dir});
 }
@@ -104,10 +103,9 @@ Result<Submitted> PrepareDirectory(const RunOptions& options, BatchCall& call, c
   const std::string run_dir = options.run_dir.empty() ? *runs_folder + "/new" : options.run_dir;
   if (auto done = CompleteCall(options, request.plan, Absolute(run_dir), tried); !done) return Fail(done.error());
   Submitted made{RandomHex(kRunIdBytes), {}};
-  const auto directory =
-      options.run_dir.empty()
-          ? RunDirectory::MakeBelow(*runs_folder, request.plan.name, StampText(WallNowNs()), made.run, for_group)
-          : RunDirectory::MakeAt(options.run_dir, for_group);
+  const auto directory = options.run_dir.empty() ? RunDirectory::MakeBelow(*runs_folder, request.plan.name,
+                                                                           StampText(WallNowNs()), made.run, for_group)
+                                                 : RunDirectory::MakeAt(options.run_dir, for_group);
   if (!directory) return Fail(directory.error());
   made.run_dir = directory->path();
   if (const auto way = OpenWayTo(made.run_dir)) {

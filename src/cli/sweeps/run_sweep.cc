@@ -40,15 +40,16 @@ namespace muster {
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
   constexpr std::uint64_t kLookedAt = 512;
   EvaluationOptions options = described.evaluation;
-  const auto judgement = evaluator.Judge(options, described.sweep, {JudgeRequest::What::kTrials, 0, kLookedAt, true});
-  if (!judgement) return Fail(judgement.error());
   auto space = CompiledSpace::Of(described.sweep.space);
   if (!space) return Fail(space.error());
   auto sampler = Sampler::Of(*space, described.sweep.sampler);
   if (!sampler) return Fail(sampler.error());
+  const auto points = (*sampler)->Ask(0, std::min(kLookedAt, (*sampler)->size()));
+  const auto judgement = evaluator.Judge(options, described.sweep, JudgeRequest::Of(0, points));
+  if (!judgement) return Fail(judgement.error());
   for (const PossiblePoints& possible : judgement->footprints) {
     if (possible.ranges.empty()) continue;
-    AddPoint(sampler->At(possible.ranges.front().first), options.overrides);
+    AddPoint(points.at(possible.ranges.front().first), options.overrides);
     return evaluator.Evaluate(options);
   }
   options.task = PlanTask{EvaluationDepth::kParameters};
@@ -178,8 +179,8 @@ Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, 
 }
 
 // Runs the sweep from its directory to its end.
-Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundings made,
-                           const StartOptions& options, const RecipeOptions& recipe) {
+Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundings made, const StartOptions& options,
+                           const RecipeOptions& recipe) {
   SweepRequest request;
   request.description = std::move(start.described.sweep);
   request.folder = directory.path();
@@ -313,7 +314,7 @@ Result<NewSweep> DescribeNew(const SweepCall& call) {
   auto space = CompiledSpace::Of(sweep.space);
   if (!space) return Fail(space.error());
   file.names = space->names();
-  if (const auto sampler = Sampler::Of(*space, sweep.sampler)) file.trials = sampler->size();
+  if (const auto sampler = Sampler::Of(*space, sweep.sampler)) file.trials = (*sampler)->size();
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   made.for_group = site->facts.access == SiteAccess::kGroup;

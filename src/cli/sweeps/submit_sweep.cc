@@ -244,8 +244,7 @@ Result<void> WriteJob(RequestedSweep& requested, const SweepFile& file, const Ru
   return ReplaceFile(directory.folder(), kJobScriptEntry.name, call.script);
 }
 
-int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journal_before,
-           const StartOptions& start) {
+int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journal_before, const StartOptions& start) {
   JobWait wait;
   wait.on_state = [&](const std::string& state) {
     if (!start.quiet)

@@ -29,13 +29,20 @@ namespace muster {
 
 struct JudgeRequest {
   enum class What : std::uint8_t {
-    kTrials,   // of the sampler, by number
+    kTrials,   // of a sampler that is a sequence, by number
+    kPoints,   // those given: number `first` and the following
     kLayouts,  // the discrete points of the space (CompiledSpace::DiscreteAt), including those of other shards
   };
   What what = What::kTrials;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   bool each = false;  // also return the numbers of the points of each group
+  std::vector<Point> points = {};
+
+  // Given points of a sweep, as trials from `first` on.
+  static JudgeRequest Of(std::uint64_t first, std::vector<Point> points) {
+    return {What::kPoints, first, points.size(), true, std::move(points)};
+  }
 
   bool operator==(const JudgeRequest&) const = default;
 };
@@ -154,6 +161,8 @@ struct PlanTask {
 
 // The table that a site file, or the page of an engine, returns; it is no recipe.
 struct TableTask {
+  bool engine_page = false;  // a plain table
+
   bool operator==(const TableTask&) const = default;
 };
 
@@ -332,7 +341,7 @@ struct RecipeFindings {
 
 struct EvaluationAnswer : RecipeFindings {
   std::vector<DerivedOverride> not_settable;  // if any, there is no plan
-  std::optional<Plan> plan;  // folded; none if there are errors, or if less was requested
+  std::optional<Plan> plan;                   // folded; none if there are errors, or if less was requested
   Diagnostics diagnostics;
   Place metrics_place;  // where the recipe gives its metrics
 

@@ -78,7 +78,7 @@ void Fields(A& archive, SweepDescription& sweep) {
 template <class A>
 void Fields(A& archive, JudgeRequest& request) {
   InRange(archive, request.what, JudgeRequest::What::kLayouts);
-  archive(request.first, request.count, request.each);
+  archive(request.first, request.count, request.each, request.points);
 }
 
 template <class A>
@@ -140,7 +140,9 @@ void Fields(A& archive, PlanTask& task) {
 }
 
 template <class A>
-void Fields(A&, TableTask&) {}
+void Fields(A& archive, TableTask& task) {
+  archive(task.engine_page);
+}
 
 template <class A>
 void Fields(A& archive, SweepTask& task) {
