@@ -9,12 +9,19 @@ local function shown(value) return host.show(value) end
 
 local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "objective", "metrics", "early_stop", "retry",
                      "budget" }
+-- By kind, with their options.
+local SEALED_KINDS = {
+  ["a sampler"] = {
+    grid = { "trials" },
+    random = { "seed", "trials" },
+    sobol = { "seed", "trials", "scramble" },
+  },
+  ["a rule of early stopping"] = {
+    asha = { "resource", "min", "max", "eta", "min_results" },
+    median = { "resource", "warmup", "min_finished" },
+  },
+}
 local OPTIONS = {
-  grid = { "trials" },
-  random = { "seed", "trials" },
-  sobol = { "seed", "trials", "scramble" },
-  asha = { "resource", "min", "max", "eta", "min_results" },
-  median = { "resource", "warmup", "min_finished" },
   metrics = { "stdout", "role", "result" },
   retry = { "max", "on", "quarantine_host_after", "patterns" },
   budget = { "devices", "time", "trials", "slots", "per_device" },
@@ -195,12 +202,12 @@ end
 -- Other fields of a sweep ---------------------------------------------------------------------------------------------
 
 -- The options of a constructor as a plain table with its place.
-local function options_of(name, given, place)
+local function options_of(name, given, place, known)
   if given == nil then given = {} end
   if type(given) ~= "table" or muster.kind_of(given) then
     host.stop("type", place, ("%s expects a table of options, got %s"):format(name, shown(given)))
   end
-  muster.check_keys(given, OPTIONS[name:match("[^.]*$")], name, place)
+  muster.check_keys(given, known, name, place)
   local why = host.why_not_plain(given)
   if why then host.stop("type", place, ("%s: %s"):format(name, why)) end
   local copied = copy(given)
@@ -208,10 +215,10 @@ local function options_of(name, given, place)
   return copied
 end
 
-for sealed, kinds in pairs { ["a sampler"] = { "grid", "random", "sobol" }, ["a rule of early stopping"] = { "asha", "median" } } do
-  for _, kind in ipairs(kinds) do
+for sealed, kinds in pairs(SEALED_KINDS) do
+  for kind, known in pairs(kinds) do
     api[kind] = function(given)
-      local options = options_of("muster." .. kind, given, host.here())
+      local options = options_of("muster." .. kind, given, host.here(), known)
       options.kind = kind
       return muster.seal(sealed, options)
     end
@@ -312,7 +319,7 @@ function api.sweep(given)
     end
   end
   for _, key in ipairs { "metrics", "retry", "budget" } do
-    if given[key] ~= nil then plain[key] = options_of(key, key == "metrics" and with_patterns(given[key]) or given[key], place) end
+    if given[key] ~= nil then plain[key] = options_of(key, key == "metrics" and with_patterns(given[key]) or given[key], place, OPTIONS[key]) end
   end
   if given.where ~= nil and type(given.where) ~= "function" then
     host.report("error", "type", place, "where must be a function, got " .. shown(given.where),

@@ -46,10 +46,7 @@ Result<RunResult> RunHere(const Plan& plan, const RunSettings& settings) {
   }
   RunRequest request;
   request.plan = plan;
-  for (const std::string& tag : settings.tags) {
-    if (auto sound = CheckTag(tag); !sound) return Fail(sound.error());
-  }
-  auto tags = ChangedTags({}, settings.tags);
+  auto tags = NewTags(settings.tags);
   if (!tags) return Fail(tags.error());
   request.tags = *std::move(tags);
   for (char** variable = environ; *variable != nullptr; ++variable) request.environment.emplace_back(*variable);

@@ -147,34 +147,12 @@ Reply AnswerQuestion(const Question& question, RecipeFiles& files, const Evaluat
 }
 
 EvaluationRequest RequestOf(const EvaluationOptions& options, const RecipeFiles& files, bool last) {
-  EvaluationRequest request;
-  request.recipe_file = options.recipe_file;
-  request.recipe_text = files.recipe_text();
-  request.recipe_dir = options.beside.empty() ? files.folder() : options.beside;
+  EvaluationRequest request{options, files.recipe_text(), options.beside.empty() ? files.folder() : options.beside,
+                            last};
   if (!options.reported_folder.empty()) request.recipe_dir = options.reported_folder;
-  request.overrides = options.overrides;
   for (Override& override : request.overrides) {
     if (override.kind == Override::Kind::kFile) override.value = Value();  // it may be a secret
   }
-  request.profiles = options.profiles;
-  request.pins = options.pins;
-  request.args = options.args;
-  request.env = options.env;
-  request.site = options.site;
-  request.devices = options.devices;
-  request.mindspore = options.mindspore;
-  request.resumed = options.resumed;
-  request.depth = options.depth;
-  request.explain = options.explain;
-  request.libraries = options.libraries;
-  request.rules = options.rules;
-  request.site_file = options.site_file;
-  request.engine_page = options.engine_page;
-  request.describe_sweep = options.describe_sweep;
-  request.words = options.words;
-  request.judge = options.judge;
-  request.points = options.points;
-  request.last = last;
   return request;
 }
 
@@ -214,7 +192,7 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
   const KnownPlaces places(options.recipe_file, files, options.site);
   if (!answer) return Fail(places.Checked(answer.error()));
   answer->diagnostics = places.Checked(std::move(answer->diagnostics));
-  if (options.depth != EvaluationDepth::kDerived) {
+  if (options.depth() != EvaluationDepth::kDerived) {
     for (const DerivedOverride& override : answer->not_settable) {
       const bool asked_for = std::any_of(options.overrides.begin(), options.overrides.end(),
                                          [&](const Override& given) { return given.name == override.name; });
@@ -224,51 +202,38 @@ Result<Evaluation> EvaluationOf(const Asked& asked, const RecipeFiles& files, Re
   }
   if (HasErrors(answer->diagnostics)) return Fail(std::move(answer->diagnostics));
 
-  Evaluation evaluation;
-  evaluation.name = std::move(answer->name);
-  evaluation.doc = std::move(answer->doc);
-  evaluation.parameters = std::move(answer->parameters);
-  evaluation.profiles = std::move(answer->profiles);
-  evaluation.hosts = answer->hosts;
-  evaluation.devices_per_host = answer->devices_per_host;
-  evaluation.derived = std::move(answer->derived);
-  evaluation.lockdown = std::move(answer->lockdown);
-  evaluation.warnings = std::move(answer->diagnostics);
-  evaluation.provenance = places.Checked(std::move(answer->provenance));
-  evaluation.origins = places.Checked(std::move(answer->origins));
-  const bool about_sweep = options.describe_sweep || options.judge || !options.points.empty();
-  if (!about_sweep && options.depth >= EvaluationDepth::kJob) {
+  Evaluation evaluation{std::move(*answer), {}, std::move(answer->diagnostics), options.site, {}, {}, evaluate_ns};
+  evaluation.provenance = places.Checked(std::move(evaluation.provenance));
+  evaluation.origins = places.Checked(std::move(evaluation.origins));
+  const auto* planned = std::get_if<PlanTask>(&options.task);
+  if (planned != nullptr && planned->depth >= EvaluationDepth::kJob) {
     if (!answer->plan) return Fail(Error("evaluator", {options.recipe_file, 0}, "the evaluator gave no plan"));
-    if (options.depth == EvaluationDepth::kPlan) {
+    if (planned->depth == EvaluationDepth::kPlan) {
       Diagnostics invalid = ValidatePlan(*answer->plan);
       if (HasErrors(invalid)) return Fail(std::move(invalid));
     }
     evaluation.plan = *std::move(answer->plan);
   }
+  const LogMetrics of_recipe = std::move(evaluation.metrics);
   evaluation.metrics = options.metrics;
-  AddMetrics(answer->metrics, evaluation.metrics);
+  AddMetrics(of_recipe, evaluation.metrics);
   evaluation.plan.metrics = evaluation.metrics;
   if (options.check_metrics) {
-    const bool planned = !about_sweep && options.depth == EvaluationDepth::kPlan;
-    auto sound = options.check_metrics(evaluation.metrics, planned ? &evaluation.plan : nullptr,
+    const bool whole = planned != nullptr && planned->depth == EvaluationDepth::kPlan;
+    auto sound = options.check_metrics(evaluation.metrics, whole ? &evaluation.plan : nullptr,
                                        places.Checked(std::move(answer->metrics_place)));
     if (!sound) return Fail(std::move(sound.error()));
   }
-  if (answer->sweep) {
-    evaluation.sweep = places.Checked(*std::move(answer->sweep));
+  if (evaluation.sweep) {
+    evaluation.sweep = places.Checked(*std::move(evaluation.sweep));
     AddMetrics(evaluation.metrics, evaluation.sweep->metrics);
   }
-  if (answer->judgement) evaluation.judgement = places.Checked(*std::move(answer->judgement));
-  evaluation.plan_ids = std::move(answer->plan_ids);
-  evaluation.engine_settings = std::move(answer->engine_settings);
+  if (evaluation.judgement) evaluation.judgement = places.Checked(*std::move(evaluation.judgement));
   for (EngineField& field : evaluation.engine_settings) field.place = places.Checked(std::move(field.place));
-  evaluation.site_file = std::move(answer->site_file);
   evaluation.inputs = files.inputs();
   evaluation.sources = files.sources();
   evaluation.inputs.insert(evaluation.inputs.end(), options.site_inputs.begin(), options.site_inputs.end());
   evaluation.sources.insert(options.site_sources.begin(), options.site_sources.end());
-  evaluation.site = options.site;
-  evaluation.evaluate_ns = evaluate_ns;
   return evaluation;
 }
 
@@ -306,7 +271,7 @@ struct Evaluator::Impl {
     if (!files) {
       auto opened = RecipeFiles::Open(
           options.recipe_file, options.libraries,
-          options.site_file || options.engine_page ? RecipeFiles::Link::kAnywhere : RecipeFiles::Link::kInside);
+          std::holds_alternative<TableTask>(options.task) ? RecipeFiles::Link::kAnywhere : RecipeFiles::Link::kInside);
       if (!opened) return Fail(opened.error());
       files = std::make_shared<RecipeFiles>(*std::move(opened));
     }
@@ -373,10 +338,10 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) { return Eva
 
 // A sweep's requests to an evaluator: its description, which of its points can be planned, and the ids of their plans.
 
-Result<SweepDescription> Evaluator::DescribeSweep(const EvaluationOptions& options, std::string* recipe_name) {
+Result<SweepDescription> Evaluator::DescribeSweep(const EvaluationOptions& options, std::optional<Space> words,
+                                                  std::string* recipe_name) {
   EvaluationOptions asked = options;
-  asked.describe_sweep = true;
-  asked.depth = EvaluationDepth::kParameters;
+  asked.task = SweepTask{std::move(words)};
   auto evaluation = Evaluate(asked);
   if (!evaluation) return Fail(evaluation.error());
   if (recipe_name != nullptr) *recipe_name = std::move(evaluation->name);
@@ -391,8 +356,7 @@ namespace {
 EvaluationOptions OptionsOf(const EvaluationOptions& options, const SweepDescription& sweep,
                             const JudgeRequest& request) {
   EvaluationOptions asked = options;
-  asked.depth = EvaluationDepth::kJob;
-  asked.judge = JudgeTask{sweep, request};
+  asked.task = JudgeTask{sweep, request};
   return asked;
 }
 
@@ -424,7 +388,7 @@ Result<PendingJudgement> Evaluator::BeginJudging(const EvaluationOptions& option
 Result<PendingPlanIds> Evaluator::BeginPlanIds(EvaluationOptions options, std::vector<Point> points) {
   const std::size_t most = points.size();
   const Place recipe{options.recipe_file, 0};
-  options.points = std::move(points);
+  options.task = PlanIdsTask{std::move(points)};
   auto pending = Begin(std::move(options));
   if (!pending) return Fail(pending.error());
   return (*std::move(pending))
@@ -479,7 +443,7 @@ std::vector<std::string> ParametersWithoutEffect(Evaluator& evaluator, const Eva
 
 std::vector<std::string> ParametersLeadingTo(const EvaluationOptions& options, const std::string& derived) {
   EvaluationOptions again = options;
-  again.depth = EvaluationDepth::kDerived;
+  again.task = PlanTask{EvaluationDepth::kDerived};
   again.pins.clear();
   again.on_print = nullptr;
   again.on_wait = nullptr;

@@ -27,30 +27,11 @@ Override ValueOverride(std::string name, Value value);
 // Adds the values of a sweep's point, with the highest precedence.
 void AddPoint(const Point& point, std::vector<Override>& overrides);
 
-struct EvaluationOptions {
-  std::string recipe_file;
+// A request about a recipe in a file, and how to answer the evaluator's questions about it.
+struct EvaluationOptions : RecipeRequest {
   std::string beside = {};           // the folder of muster.here, if it is not the recipe's; absolute
   std::string reported_folder = {};  // the result of muster.here instead of that folder
-  std::vector<Override> overrides;
-  std::vector<std::string> profiles;  // these and the following: see EvaluationRequest
-  std::vector<Override> pins;
-  std::vector<std::string> args;
-  std::map<std::string, std::string> env = {};
-  Site site;
-  DeviceUse devices;
-  std::string mindspore;
-  std::string resumed;
-  LogMetrics metrics = {};  // in addition to the recipe's, of which they replace those of the same name
-  EvaluationDepth depth = EvaluationDepth::kPlan;
-  std::string explain;
-  std::map<std::string, LibraryPlace> libraries;
-  std::string rules;
-  bool site_file = false;
-  bool engine_page = false;
-  bool describe_sweep = false;
-  std::optional<Space> words = {};
-  std::optional<JudgeTask> judge = {};
-  std::vector<Point> points = {};
+  LogMetrics metrics = {};           // in addition to the recipe's, of which they replace those of the same name
   // The site files of which `site` consists: they become inputs and sources of the plan as well.
   std::vector<Input> site_inputs;
   std::map<std::string, std::string> site_sources;
@@ -69,26 +50,11 @@ struct EvaluationOptions {
 // How to start evaluators for these options; a fork server can serve all options with the same result.
 EvaluatorStart StartOf(const EvaluationOptions& options);
 
-struct Evaluation {
-  std::string name;
-  std::string doc;
-  std::vector<ParameterState> parameters;
-  std::vector<ProfileFacts> profiles;
-  std::uint32_t hosts = 0;
-  std::uint32_t devices_per_host = 0;
-  std::map<std::string, Value> derived;  // if only these were requested
-  Plan plan;                             // folded and valid; otherwise as far as EvaluationDepth says
-  Provenance provenance;                 // all places, in `origins` too, are in known files or empty
-  Origins origins;
-  Diagnostics warnings;
-  std::vector<std::string> lockdown;         // lockdown mechanisms in use, as the evaluator reports them
-  std::vector<EngineField> engine_settings;  // their places are known
-  LogMetrics metrics;                      // those of the recipe and of the options; also in the plan and in the sweep
-  std::optional<SiteFileTable> site_file;  // if requested
-  std::optional<SweepDescription> sweep;   // if requested; its places are known, in the judgement too
-  std::optional<Judgement> judgement;
-  std::vector<std::string> plan_ids;  // for EvaluationOptions::points, see EvaluationAnswer
-  Site site;                          // as given
+// The places in all findings are in known files, or empty.
+struct Evaluation : RecipeFindings {
+  Plan plan;             // folded and valid; otherwise as far as EvaluationDepth says
+  Diagnostics warnings;  // `metrics` are those of the recipe and of the options; also in the plan and in the sweep
+  Site site;             // as given
   std::vector<Input> inputs;
   std::map<std::string, std::string> sources;
   std::uint64_t evaluate_ns = 0;  // from the request to its answer
@@ -124,10 +90,11 @@ class Evaluator {
   // destroyed. Errors about setting a derived value do not name the parameters that change it. on_wait is not
   // called.
   Result<PendingEvaluation> Begin(EvaluationOptions options, bool last = false);
-  // The sweep that the file describes; for a recipe with options.words, the sweep over these. Names and values are
+  // The sweep that the file describes; for a recipe with `words`, the sweep over these. Names and values are
   // checked against the recipe; CheckSweep checks whether the parts fit together. Error "no_sweep": the file returns a
   // recipe, and there are no words. Stores the recipe's own name in `recipe_name`, if not null.
-  Result<SweepDescription> DescribeSweep(const EvaluationOptions& options, std::string* recipe_name = nullptr);
+  Result<SweepDescription> DescribeSweep(const EvaluationOptions& options, std::optional<Space> words = {},
+                                         std::string* recipe_name = nullptr);
 
   // Which points can be planned, in one batch: possibly fewer than requested, but at least one if there is one;
   // Judgement::points says where the next batch begins. Limits are per batch. A batch that differs from the previous

@@ -82,7 +82,7 @@ TEST_P(EvaluateTest, ReportsEachSecondThatItIsStillRunning) {
 
 TEST_P(EvaluateTest, DescribesWithoutPlanning) {
   EvaluationOptions options = Options("while true do end", "params = { n = muster.int {} },");
-  options.depth = EvaluationDepth::kParameters;
+  options.task = PlanTask{EvaluationDepth::kParameters};
   const auto evaluation = Evaluate(options);
   ASSERT_TRUE(evaluation);
   EXPECT_EQ(evaluation->parameters.size(), 1U);

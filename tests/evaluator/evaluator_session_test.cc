@@ -206,7 +206,7 @@ TEST_F(EvaluatorSession, DescribesAJobWithAllItsProblemsWithoutPlacingProcesses)
   EvaluationOptions options = Recipe(
       "job:derive { half = muster.exact_div { n = p.n, by = { two = 2 } } }\n"
       "job:check(p.n < 9, 'too many') job:workers { count = p.n, command = { 'x' } }");
-  options.depth = EvaluationDepth::kJob;
+  options.task = PlanTask{EvaluationDepth::kJob};
   Evaluator evaluator;
   const auto described = evaluator.Evaluate(With(options, 4));
   ASSERT_TRUE(described);

@@ -74,7 +74,7 @@ TEST(Provenance, IsThatOfTheFirstProcessOfARoleByDefault) {
   EXPECT_FALSE(worker.contains("LATE"));
 
   Request request{Recipe(std::string("job:env { A = 'job', B = 'job' }") + kWorkers, "framework = 'mindspore',")};
-  request.explain = "worker:2";
+  request.task = PlanTask{.explain = "worker:2"};
   const Evaluated third = Evaluate(request);
   const auto& late = third.answer.provenance.at("worker");
   EXPECT_EQ(late.at("LATE"), (VariableSource{Layer::kEach, {"recipe.lua", kBodyLine + 1}}));

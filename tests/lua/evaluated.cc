@@ -42,19 +42,13 @@ Evaluated Evaluate(const Request& request) {
   asked.recipe_dir = "/recipes";
   asked.overrides = request.overrides;
   asked.args = request.args;
-  asked.depth = request.depth;
   asked.site = request.site;
   asked.devices = request.devices;
-  asked.explain = request.explain;
   asked.profiles = request.profiles;
   asked.pins = request.pins;
   asked.libraries = request.libraries;
   asked.rules = request.rules;
-  asked.site_file = request.site_file;
-  asked.engine_page = request.engine_page;
-  asked.describe_sweep = request.describe_sweep;
-  asked.words = request.words;
-  asked.judge = request.judge;
+  asked.task = request.task;
   Evaluated evaluated;
   const auto found = [](const auto& map, const std::string& key, const char* why) {
     const auto entry = map.find(key);

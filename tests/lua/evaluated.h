@@ -36,19 +36,13 @@ struct Request {
   std::vector<std::string> args = {};
   Outside outside = {};
   StateLimits limits = {};
-  EvaluationDepth depth = EvaluationDepth::kPlan;
   Site site = {};
   DeviceUse devices = {};
-  std::string explain = {};
   std::vector<std::string> profiles = {};
   std::vector<Override> pins = {};
   std::map<std::string, LibraryPlace> libraries = {};
   std::string rules = {};
-  bool site_file = false;
-  bool engine_page = false;
-  bool describe_sweep = false;
-  std::optional<Space> words = {};
-  std::optional<JudgeTask> judge = {};
+  EvaluationTask task = PlanTask();
 };
 Evaluated Evaluate(const Request& request);
 

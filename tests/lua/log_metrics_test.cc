@@ -46,8 +46,7 @@ TEST(LogMetrics, OfASweepHaveTheSameForm) {
       "local muster = require 'muster'\nreturn muster.sweep { name = 's', recipe = muster.recipe { name = 't', "
       "params = { x = muster.int { 1 } }, plan = function() end },\nspace = { x = { 1, 2 } }, metrics = { acc = "
       "'acc=(.*)', stdout = { loss = 'loss=(.*)' }, role = 'server', result = 'r.json' } }\n"};
-  request.describe_sweep = true;
-  request.depth = EvaluationDepth::kParameters;
+  request.task = SweepTask();
   const Evaluated evaluated = Evaluate(request);
   EXPECT_EQ(evaluated.problems(), Lines{});
   const MetricsChoice metrics = evaluated.answer.sweep.value_or(SweepDescription()).metrics;

@@ -114,7 +114,7 @@ TEST(Notify, OfASiteFileIsCheckedInTheSameWay) {
   const auto of = [](const std::string& notify) {
     Request request;
     request.text = "local muster = require 'muster'\nreturn muster.site { hosts = 'n1', notify = " + notify + " }";
-    request.site_file = true;
+    request.task = TableTask();
     return Evaluate(request);
   };
   const Evaluated good = of("{ webhook = muster.secret { from_env = 'HOOK' }, on = 'failed' }");

@@ -99,7 +99,7 @@ TEST(Parameters, AreIteratedInOrder) {
 TEST(Parameters, AreListedWithoutRunningThePlan) {
   Request request{
       Recipe("error('not called')", "doc = 'd', params = { a = muster.int { 1, doc = 'first' }, b = muster.int {} },")};
-  request.depth = EvaluationDepth::kParameters;
+  request.task = PlanTask{EvaluationDepth::kParameters};
   const Evaluated evaluated = Evaluate(request);
   EXPECT_EQ(evaluated.problems(), Lines{});
   ASSERT_EQ(evaluated.answer.parameters.size(), 2U);

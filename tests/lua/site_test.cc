@@ -34,7 +34,7 @@ TEST(KeyLines, AreThoseOfATableLiteral) {
 
 TEST(SiteFiles, ReturnTheirTable) {
   Request request{"local muster = require 'muster'\nreturn muster.site {\n  devices = 8,\n}"};
-  request.site_file = true;
+  request.task = TableTask();
   const Evaluated evaluated = Evaluate(request);
   EXPECT_EQ(evaluated.problems(), Lines{});
   ASSERT_TRUE(evaluated.answer.site_file);
@@ -46,7 +46,7 @@ TEST(SiteFiles, ReturnTheirTable) {
 TEST(SiteFiles, AreRefusedIfInvalid) {
   const auto problems = [](const std::string& text) {
     Request request{text};
-    request.site_file = true;
+    request.task = TableTask();
     return Evaluate(request).problems();
   };
   EXPECT_EQ(problems("return {}"), Lines{"recipe.lua error site: the file returns no facts about a site"});
@@ -60,7 +60,7 @@ TEST(SiteFiles, AreRefusedIfInvalid) {
 
 TEST(EnginePages, ArePlainTablesWithTheLinesOfTheirKeys) {
   Request request{"-- ours\nreturn {\n  name = 'mine',\n  hosts = {\n    file = 'HOSTS' },\n}"};
-  request.engine_page = true;
+  request.task = TableTask{.engine_page = true};
   const Evaluated evaluated = Evaluate(request);
   EXPECT_EQ(evaluated.problems(), Lines{});
   ASSERT_TRUE(evaluated.answer.site_file);
@@ -69,7 +69,7 @@ TEST(EnginePages, ArePlainTablesWithTheLinesOfTheirKeys) {
 
 TEST(EnginePages, AreNoSiteFilesAndHoldNoFunctions) {
   Request request{"return require('muster').site {}"};
-  request.engine_page = true;
+  request.task = TableTask{.engine_page = true};
   EXPECT_EQ(Evaluate(request).problems(), Lines{"recipe.lua error engine: the file returns no page of an engine"});
   request.text = "return { start = function() end }";
   EXPECT_EQ(Evaluate(request).problems().size(), 1U);

@@ -34,11 +34,11 @@ struct Judged {
 Judged Judge(const std::string& body, const std::vector<Space>& axes, const std::vector<std::string>& where = {},
              JudgeRequest asked = {JudgeRequest::What::kTrials, 0, 1'000'000, false}) {
   Request request{Recipe(body + "\njob:workers { count = 1, command = { \"true\" } }", kParams)};
-  request.depth = EvaluationDepth::kJob;
-  request.judge.emplace();
-  request.judge->sweep.space.parts = axes;
-  request.judge->sweep.where = where;
-  request.judge->request = asked;
+  JudgeTask task;
+  task.sweep.space.parts = axes;
+  task.sweep.where = where;
+  task.request = asked;
+  request.task = std::move(task);
   Judged judged{Evaluate(request), {}, {}};
   judged.judgement = judged.evaluated.answer.judgement.value_or(Judgement());
   for (const RefusedPoints& refused : judged.judgement.reasons) {

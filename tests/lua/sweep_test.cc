@@ -24,8 +24,7 @@ std::string Sweep(const std::string& fields) {
 
 Evaluated Described(const std::string& fields) {
   Request request{Sweep(fields)};
-  request.describe_sweep = true;
-  request.depth = EvaluationDepth::kParameters;
+  request.task = SweepTask();
   return Evaluate(request);
 }
 
@@ -151,7 +150,7 @@ TEST(SweepFile, IsItsRecipeWithTheFixedValues) {
 
 TEST(SweepFile, IsNotARecipe) {
   Request request{Recipe("job:workers { count = 1, command = { \"true\" } }")};
-  request.describe_sweep = true;
+  request.task = SweepTask();
   EXPECT_EQ(Evaluate(request).problems(), Lines{"recipe.lua error no_sweep: the file returns a recipe, and no sweep"});
 }
 
@@ -159,7 +158,6 @@ TEST(SweepFile, IsNotARecipe) {
 Lines PointsOfWords(const std::vector<std::pair<std::string, std::string>>& grids) {
   Request request{Sweep("space = {}")};
   request.text.replace(request.text.find("return muster.sweep"), std::string::npos, "return recipe\n");
-  request.describe_sweep = true;
   Space product;
   for (const auto& [name, text] : grids) {
     Space axis;
@@ -168,7 +166,7 @@ Lines PointsOfWords(const std::vector<std::pair<std::string, std::string>>& grid
     axis.axis.values = {Value(text)};
     product.parts.push_back(axis);
   }
-  request.words = product;
+  request.task = SweepTask{product};
   const Evaluated evaluated = Evaluate(request);
   if (!evaluated.answer.sweep || !evaluated.answer.diagnostics.empty()) return evaluated.problems();
   const auto space = CompiledSpace::Of(evaluated.answer.sweep->space);

@@ -1,10 +1,10 @@
+#include "space/sampler.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include <gtest/gtest.h>
-
-#include "space/sweep_description.h"
 
 namespace muster::testing {
 namespace {
@@ -35,7 +35,7 @@ std::vector<std::string> PointsOf(const Space& description, const SamplerChoice&
   auto sampler = Sampler::Of(*space, choice);
   if (!sampler) return {sampler.error().at(0).message};
   std::vector<std::string> points;
-  for (std::uint64_t i = 0; i < sampler->size(); ++i) points.push_back(PointText(sampler->At(i)));
+  for (const Point& point : (*sampler)->Ask(0, (*sampler)->size())) points.push_back(PointText(point));
   return points;
 }
 
@@ -120,7 +120,7 @@ TEST(Sampler, DrawsNestedUnionsIndependently) {
   for (const Kind kind : {Kind::kRandom, Kind::kSobol}) {
     auto sampler = Sampler::Of(*compiled, {kind, 4096, 3});
     std::map<int, int> quarters;  // of each whole number
-    for (std::uint64_t i = 0; i < 4096; ++i) ++quarters[static_cast<int>(*sampler->At(i).at("x").AsDouble() * 4)];
+    for (std::uint64_t i = 0; i < 4096; ++i) ++quarters[static_cast<int>(*(*sampler)->At(i).at("x").AsDouble() * 4)];
     for (int quarter = 0; quarter < 12; ++quarter) {
       const double expected = quarter < 4 ? 512 : 256;
       EXPECT_NEAR(quarters[quarter], expected, 5 * std::sqrt(expected)) << quarter;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "space/sweep_description.h"
+#include "space/sampler.h"
 
 namespace muster::testing {
 namespace {

@@ -1,7 +1,9 @@
 // A scheduler of a small sweep, without processes, journal and clock, whose tests play the head.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,11 +26,12 @@ inline Space Values(std::int64_t points) {
 class Course {
  public:
   explicit Course(std::int64_t points, SweepDescription with = {}, std::vector<PoolHost> hosts = {{"", 0, 2}},
-                  SweepProgress account = {}, std::optional<Space> of = {})
+                  SweepProgress account = {}, std::optional<Space> of = {},
+                  const std::function<std::unique_ptr<Sampler>(const CompiledSpace&)>& sampled = {})
       : sweep(std::move(with)) {
     sweep.space = of ? *std::move(of) : Values(points);
     space.emplace(*CompiledSpace::Of(sweep.space));
-    sampler.emplace(*Sampler::Of(*space, sweep.sampler));
+    sampler = sampled ? sampled(*space) : *Sampler::Of(*space, sweep.sampler);
     course.emplace(sweep, *sampler, std::move(account),
                    HostPool(std::move(hosts), sweep.budget.slots, sweep.budget.devices),
                    [this](const SweepEntry& entry) {
@@ -46,7 +49,7 @@ class Course {
   // Evaluates all pending trials; those in `impossible` are impossible.
   void Judge(const std::vector<TrialRange>& impossible = {}) {
     while (const auto batch = course->planning().NextToJudge()) {
-      PointsJudged judged{batch->first, batch->second, {}};
+      PointsJudged judged{batch->first, batch->points.size(), {}};
       if (!impossible.empty()) judged.impossible.push_back({"it cannot be", "r.lua:3", impossible});
       course->planning().Judged(judged);
     }
@@ -69,10 +72,12 @@ class Course {
     }
     return started;
   }
-  void End(TrialNumber trial, TrialClass trial_class = TrialClass::kOk, std::string blamed = {}) {
+  void End(TrialNumber trial, TrialClass trial_class = TrialClass::kOk, std::string blamed = {},
+           std::optional<double> loss = {}) {
     TrialScheduler::AttemptEnd end;
     end.trial_class = trial_class;
     end.blamed = std::move(blamed);
+    end.loss = loss;
     course->Ended(trial, std::move(end));
   }
   // Runs everything to its end, in rounds; returns how often each trial succeeded.
@@ -95,7 +100,7 @@ class Course {
 
   SweepDescription sweep;
   std::optional<CompiledSpace> space;
-  std::optional<Sampler> sampler;
+  std::unique_ptr<Sampler> sampler;
   std::vector<SweepEntry> entries;
   bool full = false;
   std::optional<TrialScheduler> course;

@@ -169,7 +169,7 @@ TEST(SweepSteering, AddsToOneShardOfASampler) {
   EXPECT_EQ(course.sampler->size(), 5U);
   const auto again = Sampler::Of(*course.space, course.sampler->choice());
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->size(), 5U) << "an evaluator that is given the choice has the same trials";
+  EXPECT_EQ((*again)->size(), 5U) << "an evaluator that is given the choice has the same trials";
 }
 
 }  // namespace

@@ -42,7 +42,6 @@
 #include "cli/options/start_settings.h"
 #include "muster/result.h"
 #include "run/directory/run_directory.h"
-#include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
 #include "run/logs/log_choice.h"
 #include "run/report/rehearsal.h"
@@ -78,11 +77,6 @@ Result<std::uint64_t> ReadWait(const std::string& text) {
 }
 
 // Runs a rehearsal: the request of muster run with stubs instead of the processes, and a table at the end.
-
-struct RehearseOptions {
-  std::string within;  // a duration; empty: not given
-  bool json = false;
-};
 
 constexpr double kMinSeconds = 1;
 constexpr double kMaxSeconds = 600;
@@ -125,33 +119,6 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
 // same with the plan of an earlier run.
 
 namespace {
-
-struct RunOptions {
-  PlanSource source;
-  std::string run_dir;
-  bool quiet = false;
-  bool verbose = false;
-  bool no_progress = false;
-  bool pass_exit_code = false;
-  std::vector<std::string> tee;
-  std::optional<std::string> pty;
-  bool detach = false;
-  std::vector<std::string> wraps;
-  std::string log_max;
-  std::vector<std::string> notify;
-  std::vector<std::string> tags;
-  std::string isolate;
-  std::string wait;
-  std::string agent;
-  std::string as;  // --as
-  std::string lease;
-  ElsewhereOptions elsewhere;
-  std::string without;
-  std::vector<std::string> faults;
-  std::optional<RehearseOptions> rehearse;  // muster rehearse
-  std::string submitted;                    // the directory of the run, in the job that it was submitted as
-  std::vector<std::string> words;           // of a call that may submit the run
-};
 
 // The hosts by their names in the plan; none if it has none.
 std::vector<SiteHost> HostsInPlan(const Plan& plan) {
@@ -269,26 +236,20 @@ void WarnIfClosed(const RunRequest& request, bool rehearsal, const SiteFacts& si
       "access is \"group\", and " + Quoted(closed.front()) + " was made before and keeps the group out", command)});
 }
 
-// Pods are requested by the run itself.
-Result<bool> TakesPods(RunOptions& options) {
+// Where a call of muster run starts its processes.
+enum class Whereabouts : std::uint8_t {
+  kReachable,  // on this machine, on named hosts, or inside of the allocation that --on names
+  kPods,       // in pods, which the run itself requests
+  kSubmitted,  // in a job that is yet to be submitted
+};
+
+// A rehearsal and a replay are inside of the allocation that --on names; a run may ask for one, and is submitted then.
+Result<Whereabouts> WhereaboutsOf(const RunOptions& options) {
   const EngineOptions& engine = options.source.recipe.engine;
   const auto pods = AsksForPods(engine);
   if (!pods) return Fail(pods.error());
-  if (!*pods) {
-    if (!options.as.empty()) return Fail(Error("usage", {}, "--as is for pods", "--on kubernetes"));
-    return false;
-  }
-  if (options.source.replay || !options.source.plan_file.empty()) options.source.recipe.recipe.clear();
-  if (auto requested = RequestPods(options.source.recipe, options.as); !requested) return Fail(requested.error());
-  return true;
-}
-
-// A rehearsal and a replay are inside of the allocation that --on names; a run may ask for one, and is submitted then.
-Result<bool> IsSubmission(RunOptions& options) {
-  const auto pods = TakesPods(options);
-  if (!pods) return Fail(pods.error());
-  if (*pods) return false;
-  const EngineOptions& engine = options.source.recipe.engine;
+  if (*pods) return Whereabouts::kPods;
+  if (!options.as.empty()) return Fail(Error("usage", {}, "--as is for pods", "--on kubernetes"));
   const auto outside = AsksForAllocation(engine);
   if (!outside) return Fail(outside.error());
   const std::string name = engine.on.empty() ? "--engine " + engine.page : "--on " + engine.on;
@@ -300,40 +261,17 @@ Result<bool> IsSubmission(RunOptions& options) {
     return Fail(Error("usage", {}, "--pty and " + name + " are given: a job has no terminal",
                       "in an interactive allocation: salloc muster run …"));
   }
-  if (*outside) return true;
-  if (engine.slurm.empty() && engine.settings.empty() && engine.kubernetes.empty()) return false;
+  if (*outside) return Whereabouts::kSubmitted;
+  if (engine.slurm.empty() && engine.settings.empty() && engine.kubernetes.empty()) return Whereabouts::kReachable;
   return Fail(
       Error("usage", {},
             "--slurm, --kubernetes and --engine-option ask for an allocation, and the run uses the one that it is in",
             "leave them out; they are for muster plan --on slurm, and for --on kubernetes"));
 }
 
-ConsoleOptions ConsoleFor(const RunOptions& options) {
-  ConsoleOptions console;
-  console.quiet = options.quiet;
-  console.verbose = options.verbose;
-  const char* terminal = std::getenv("TERM");
-  console.progress =
-      !options.no_progress && !options.quiet && terminal != nullptr && std::string_view(terminal) != "dumb";
-  return console;
-}
-
-int Submit(const RunOptions& options) {
-  return SubmitRun({.source = options.source,
-                    .words = options.words,
-                    .run_dir = options.run_dir,
-                    .wraps = options.wraps,
-                    .log_max = options.log_max,
-                    .notify = options.notify,
-                    .tags = options.tags,
-                    .detach = options.detach,
-                    .console = ConsoleFor(options)});
-}
-
 // The attempt that this job of an engine runs; nothing outside of submitted jobs.
-Result<std::unique_ptr<SubmittedRun>> SubmittedAttempt(RunOptions& options) {
+Result<std::unique_ptr<SubmittedRun>> SubmittedAttempt(const RunOptions& options) {
   if (options.submitted.empty()) return nullptr;
-  options.detach = false;  // for the command that submitted it
   const auto engine = ChosenEngine(options.source.recipe.engine);
   if (!engine) return Fail(engine.error());
   if (!*engine || !(*engine)->allocation) {
@@ -361,111 +299,185 @@ Result<void> TakeNotice(const RecipeOptions& options, RunRequest& request) {
   return {};
 }
 
-int RunRecipe(RunOptions& options) {
-  const bool json = options.rehearse && options.rehearse->json;
-  const auto without = ParseWithout(options.without);
-  if (!without) {
-    return Refuse(
-        {Error("usage", {}, "--without " + Quoted(options.without) + ": there is no " + Quoted(without.error()),
-               "muster docs mechanisms lists them")},
-        json);
-  }
-  options.source.recipe.without.Add(*without);
-  const auto isolation = options.isolate.empty() ? Isolation::kNone : ParseIsolation(options.isolate);
-  if (!isolation) {
-    return Refuse({Error("usage", {}, "--isolate " + Quoted(options.isolate) + ": there is no such isolation",
-                         "--isolate pid, or none")},
-                  json);
-  }
-  if (options.pty) {
-    if (const auto terminal = CheckTerminal(options); !terminal) return Refuse(terminal.error(), json);
-  }
-  const auto outside = IsSubmission(options);
-  if (!outside) return Refuse(outside.error(), json);
-  if (*outside) return Submit(options);
-  auto attempt = SubmittedAttempt(options);
-  if (!attempt) return Refuse(attempt.error(), json);
-  auto faults = ArmFaults(options.faults);
-  if (!faults) return Refuse(faults.error(), json);
-  const std::uint64_t began = MonotonicNowNs();
-  RunRequest request;
-  const auto notify = ParseNotify(options.notify);
-  if (!notify) return Refuse(notify.error(), json);
-  auto filled = *attempt ? (*attempt)->Fill(options.source.recipe, request) : FillPlan(options.source, request);
-  if (!*attempt || !(*attempt)->is_first()) {  // else the submitted plan has them
-    if (filled) filled = ApplyWraps(request.plan, options.wraps);
-    if (filled) filled = ApplyLogLimit(request.plan, options.log_max);
-    if (filled) filled = ApplyNotify(request.plan, *notify);
-  }
-  if (filled) filled = TakeNotice(options.source.recipe, request);
-  if (!filled) return Refuse(filled.error(), json);
-  request.plan_ns = MonotonicNowNs() - began;
-  request.hosts = HostsInPlan(request.plan);
-  options.source.recipe.job = request.plan.name;
-  request.hosts_have_environment = options.source.recipe.pods.has_value();
-  if (auto& pods = options.source.recipe.pods) pods->stop_seconds = StopSeconds(request.plan);
-  auto spares = SpareHosts(options.source.recipe, request.plan);
-  if (!spares) return Refuse(spares.error(), json);
-  request.spares = *std::move(spares);
-  if (auto surrounded = SetCallerEnvironment(request); !surrounded) return Refuse(surrounded.error(), json);
-  for (const auto& [name, secret] : request.plan.secrets) BlankVariable(secret.from_env);
-  BlankNotifySecrets(request.plan.notifications);
-  request.run_dir = options.run_dir;
-  for (const std::string& tag : options.tags) {
-    if (auto sound = CheckTag(tag); !sound) return Refuse(sound.error(), json);
-  }
-  auto tags = ChangedTags({}, options.tags);
-  if (!tags) return Refuse(tags.error(), json);
-  request.tags = *std::move(tags);
-  auto runs_folder = DefaultRunsFolder();
-  if (!runs_folder) return Refuse(runs_folder.error(), json);
-  request.runs_folder = *std::move(runs_folder);
-  const auto site = GetSite();
-  if (!site) return Refuse(site.error(), json);
-  request.for_group = site->facts.access == SiteAccess::kGroup;
-  if (*attempt) (*attempt)->Prepare(request);
-  WarnIfClosed(request, options.rehearse.has_value(), site->facts);
-  const auto wait_ms = ReadWait(options.wait);
-  if (!wait_ms) return Refuse(wait_ms.error(), json);
-  request.devices.wait_ms = *wait_ms;
-  request.pass_exit_code = options.pass_exit_code;
-  request.console = ConsoleFor(options);
-  auto tee = TeedProcesses(request.plan, options.tee);
-  if (!tee) return Refuse(tee.error());
-  request.console.tee = *std::move(tee);
-  if (options.pty) {
-    const auto process = ProcessAtTerminal(request.plan, *options.pty);
-    if (!process) return Refuse(process.error(), json);
-    request.pty = request.console.at_terminal = *process;
-  }
+// A call of muster run, rehearse or replay. It is prepared in steps, each of which refuses what it finds wrong; only
+// when all have passed is anything started. The result is the exit code; a submission, a rehearsal and a run in the
+// background print their own errors.
+class RunCall {
+ public:
+  explicit RunCall(RunOptions options) : options_(std::move(options)) {}
 
-  request.code_folder = FolderOfRecipe(options.source.recipe.recipe, request.cwd);
-  auto transport = TransportFor(options, request, *isolation, *std::move(faults));
-  if (!transport) return Refuse(transport.error(), json);
-  const auto applied = RunsHere(options.source.recipe, request.hosts)
-                           ? RefuseElsewhereOptions(options.elsewhere)
-                           : ApplyElsewhereOptions(options.elsewhere, request);
-  if (!applied) return Refuse(applied.error(), json);
-  if (options.source.recipe.pods) request.on_bad_hosts = nullptr;  // the next run has other pods
-  if (options.rehearse) return Rehearse(*options.rehearse, std::move(request), **transport);
-  if (options.detach) return RunInBackground(std::move(request), **transport);
-  const auto outcome = RunPlan(request, **transport);
-  if (!outcome) return Refuse(outcome.error());
-  if (*attempt) (*attempt)->Ended(*outcome);
+  Result<int> Run();
+
+ private:
+  Result<void> CheckOptions();
+  Result<void> AddPods();
+  Result<void> ArmAllFaults();
+  Result<void> OpenAttempt();
+  Result<void> MakePlan();
+  Result<void> ChooseSpares();
+  Result<void> ReadSurroundings();
+  Result<void> ChooseOutput();
+  Result<void> ReachHosts();
+  Result<int> Start();
+
+  RecipeOptions& recipe() { return options_.source.recipe; }
+
+  RunOptions options_;
+  CheckedStart checked_;
+  Isolation isolation_ = Isolation::kNone;
+  std::vector<std::string> agent_faults_;
+  std::unique_ptr<SubmittedRun> attempt_;  // of a submitted run
+  RunRequest request_;
+  std::unique_ptr<Transport> transport_;
+};
+
+Result<int> RunCall::Run() {
+  if (auto checked = CheckOptions(); !checked) return Fail(checked.error());
+  const auto where = WhereaboutsOf(options_);
+  if (!where) return Fail(where.error());
+  if (*where == Whereabouts::kSubmitted) return SubmitRun(options_, checked_);
+  if (*where == Whereabouts::kPods) {
+    if (auto added = AddPods(); !added) return Fail(added.error());
+  }
+  for (const auto step : {&RunCall::ArmAllFaults, &RunCall::OpenAttempt, &RunCall::MakePlan, &RunCall::ChooseSpares,
+                          &RunCall::ReadSurroundings, &RunCall::ChooseOutput, &RunCall::ReachHosts}) {
+    if (auto done = (this->*step)(); !done) return Fail(done.error());
+  }
+  return Start();
+}
+
+Result<void> RunCall::CheckOptions() {
+  const auto without = ParseWithout(options_.without);
+  if (!without) {
+    return Fail(Error("usage", {}, "--without " + Quoted(options_.without) + ": there is no " + Quoted(without.error()),
+                      "muster docs mechanisms lists them"));
+  }
+  recipe().without.Add(*without);
+  if (!options_.isolate.empty()) {
+    const auto isolation = ParseIsolation(options_.isolate);
+    if (!isolation) {
+      return Fail(Error("usage", {}, "--isolate " + Quoted(options_.isolate) + ": there is no such isolation",
+                        "--isolate pid, or none"));
+    }
+    isolation_ = *isolation;
+  }
+  if (options_.pty) {
+    if (auto terminal = CheckTerminal(options_); !terminal) return terminal;
+  }
+  const auto wait_ms = ReadWait(options_.wait);
+  if (!wait_ms) return Fail(wait_ms.error());
+  request_.devices.wait_ms = *wait_ms;
+  request_.pass_exit_code = options_.pass_exit_code;
+  request_.run_dir = options_.run_dir;
+  request_.console = ConsoleFor(options_);
+  auto checked = CheckStart(options_);
+  if (!checked) return Fail(checked.error());
+  checked_ = *std::move(checked);
+  request_.tags = checked_.tags;
+  return {};
+}
+
+Result<void> RunCall::AddPods() {
+  if (options_.source.replay || !options_.source.plan_file.empty()) recipe().recipe.clear();
+  return RequestPods(recipe(), options_.as);
+}
+
+Result<void> RunCall::ArmAllFaults() {
+  auto faults = ArmFaults(options_.faults);
+  if (!faults) return Fail(faults.error());
+  agent_faults_ = *std::move(faults);
+  return {};
+}
+
+Result<void> RunCall::OpenAttempt() {
+  auto attempt = SubmittedAttempt(options_);
+  if (!attempt) return Fail(attempt.error());
+  attempt_ = *std::move(attempt);
+  if (attempt_) options_.detach = false;  // it was for the command that submitted it
+  return {};
+}
+
+Result<void> RunCall::MakePlan() {
+  const std::uint64_t began = MonotonicNowNs();
+  auto done = attempt_ ? attempt_->Fill(recipe(), request_) : FillPlan(options_.source, request_);
+  if (!attempt_ || !attempt_->is_first()) {  // else the submitted plan has them
+    if (done) done = ApplyPlanChanges(request_.plan, options_.changes);
+    if (done) done = ApplyNotify(request_.plan, checked_.notify);
+  }
+  if (done) done = TakeNotice(recipe(), request_);
+  request_.plan_ns = MonotonicNowNs() - began;
+  return done;
+}
+
+Result<void> RunCall::ChooseSpares() {
+  request_.hosts = HostsInPlan(request_.plan);
+  recipe().job = request_.plan.name;
+  request_.hosts_have_environment = recipe().pods.has_value();
+  if (auto& pods = recipe().pods) pods->stop_seconds = StopSeconds(request_.plan);
+  auto spares = SpareHosts(recipe(), request_.plan);
+  if (!spares) return Fail(spares.error());
+  request_.spares = *std::move(spares);
+  return {};
+}
+
+// What this process and the site give the run; and hides the secrets in this process.
+Result<void> RunCall::ReadSurroundings() {
+  if (auto done = SetCallerEnvironment(request_); !done) return done;
+  for (const auto& [name, secret] : request_.plan.secrets) BlankVariable(secret.from_env);
+  BlankNotifySecrets(request_.plan.notifications);
+  auto runs_folder = DefaultRunsFolder();
+  if (!runs_folder) return Fail(runs_folder.error());
+  request_.runs_folder = *std::move(runs_folder);
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  request_.for_group = site->facts.access == SiteAccess::kGroup;
+  if (attempt_) attempt_->Prepare(request_);
+  WarnIfClosed(request_, options_.rehearse.has_value(), site->facts);
+  request_.code_folder = FolderOfRecipe(recipe().recipe, request_.cwd);
+  return {};
+}
+
+Result<void> RunCall::ChooseOutput() {
+  auto tee = TeedProcesses(request_.plan, options_.tee);
+  if (!tee) return Fail(tee.error());
+  request_.console.tee = *std::move(tee);
+  if (!options_.pty) return {};
+  const auto process = ProcessAtTerminal(request_.plan, *options_.pty);
+  if (!process) return Fail(process.error());
+  request_.pty = request_.console.at_terminal = *process;
+  return {};
+}
+
+Result<void> RunCall::ReachHosts() {
+  auto transport = TransportFor(options_, request_, isolation_, std::move(agent_faults_));
+  if (!transport) return Fail(transport.error());
+  transport_ = *std::move(transport);
+  auto applied = RunsHere(recipe(), request_.hosts) ? RefuseElsewhereOptions(options_.elsewhere)
+                                                    : ApplyElsewhereOptions(options_.elsewhere, request_);
+  if (recipe().pods) request_.on_bad_hosts = nullptr;  // the next run has other pods
+  return applied;
+}
+
+Result<int> RunCall::Start() {
+  if (options_.rehearse) return Rehearse(*options_.rehearse, std::move(request_), *transport_);
+  if (options_.detach) return RunInBackground(std::move(request_), *transport_);
+  const auto outcome = RunPlan(request_, *transport_);
+  if (!outcome) return Fail(outcome.error());
+  if (attempt_) attempt_->Ended(*outcome);
   return outcome->exit_code;
 }
 
-}  // namespace
-
-namespace {
+int RunRecipe(const RunOptions& options) {
+  const auto exit_code = RunCall(options).Run();
+  return exit_code ? *exit_code : Refuse(exit_code.error(), options.rehearse && options.rehearse->json);
+}
 
 // Options for executing a plan.
 void AddStartOptions(CLI::App& app, const std::shared_ptr<RunOptions>& options) {
   app.add_option("--run-dir", options->run_dir, "the folder for this run instead of runs/NAME/TIME-ID")
       ->type_name("DIR");
   AddWaitOption(app, options->wait);
-  AddWrapOption(app, options->wraps);
-  AddLogLimitOption(app, options->log_max);
+  AddPlanChanges(app, options->changes);
   AddNotifyOption(app, options->notify);
   app.add_option("--tag", options->tags, "a word, or NAME=VALUE, by which muster ls finds the run")
       ->type_name("TAG")
@@ -521,7 +533,7 @@ std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) 
   AddRehearseOptions(app, options->rehearse.emplace());
   app.add_option("--run-dir", options->run_dir, "the folder for this rehearsal instead of runs/NAME.rehearsal/TIME-ID")
       ->type_name("DIR");
-  AddWrapOption(app, options->wraps);
+  AddWrapOption(app, options->changes);
   app.add_flag("--no-progress", options->no_progress, "no progress rows on a terminal");
   app.add_option("--isolate", options->isolate, "as for muster run")->type_name("KIND");
   AddAgentOption(app, options->agent);

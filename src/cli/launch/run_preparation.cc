@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -19,7 +21,6 @@
 #include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/options/named_hosts.h"
-#include "cli/options/start_settings.h"
 #include "code/tree.h"
 #include "plan/text/plan_json.h"
 #include "run/directory/run_directory.h"
@@ -298,6 +299,16 @@ Result<void> ApplyElsewhereOptions(const ElsewhereOptions& options, RunRequest& 
     RememberHosts(bad, hosts, environment);
   };
   return {};
+}
+
+ConsoleOptions ConsoleFor(const RunOptions& options) {
+  ConsoleOptions console;
+  console.quiet = options.quiet;
+  console.verbose = options.verbose;
+  const char* terminal = std::getenv("TERM");
+  console.progress =
+      !options.no_progress && !options.quiet && terminal != nullptr && std::string_view(terminal) != "dumb";
+  return console;
 }
 
 }  // namespace muster

@@ -2,12 +2,16 @@
 // earlier run; for runs on other hosts checks of the hosts, the code to ship, and the record of hosts that failed.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/App.hpp>
 
 #include "cli/options/recipe_options.h"
+#include "cli/options/start_settings.h"
 #include "muster/result.h"
+#include "run/console/console.h"
 #include "run/session/run_request.h"
 
 namespace muster {
@@ -46,5 +50,34 @@ Result<void> RefuseElsewhereOptions(const ElsewhereOptions& options);
 // Reads the code to ship, reports on stderr which files are not shipped, and warns about hosts that failed recently.
 // The rest of the request must be complete.
 Result<void> ApplyElsewhereOptions(const ElsewhereOptions& options, RunRequest& request);
+
+// The options of muster run, rehearse and replay; those of a submitted run are applied where it runs.
+
+struct RehearseOptions {
+  std::string within;  // a duration; empty: not given
+  bool json = false;
+};
+
+struct RunOptions : StartOptions {
+  PlanSource source;
+  std::string run_dir;
+  bool verbose = false;
+  bool pass_exit_code = false;
+  std::vector<std::string> tee;
+  std::optional<std::string> pty;
+  PlanChanges changes;
+  std::string isolate;
+  std::string wait;
+  std::string as;  // --as
+  std::string lease;
+  ElsewhereOptions elsewhere;
+  std::string without;
+  std::vector<std::string> faults;
+  std::optional<RehearseOptions> rehearse;  // muster rehearse
+  std::string submitted;                    // the directory of the run, in the job that it was submitted as
+};
+
+// What the call shows, on which kind of terminal.
+ConsoleOptions ConsoleFor(const RunOptions& options);
 
 }  // namespace muster

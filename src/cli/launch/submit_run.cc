@@ -54,16 +54,15 @@ std::string Absolute(const std::string& path) {
 }
 
 // The script of the job that runs in that directory.
-Result<void> CompleteCall(const RunSubmission& submission, const Plan& plan, const std::string& run_dir,
-                          BatchCall& call) {
+Result<void> CompleteCall(const RunOptions& options, const Plan& plan, const std::string& run_dir, BatchCall& call) {
   call.job.output = run_dir + "/" + kJobOutputEntry.name;
-  return CompleteBatchCall(call, plan, "run", submission.words, {"--detach", "-d"}, {"--submitted", run_dir});
+  return CompleteBatchCall(call, plan, "run", options.words, {"--detach", "-d"}, {"--submitted", run_dir});
 }
 
 // Writes everything that defines the run, and job.sh.
-Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& request, const Submitted& made,
+Result<void> FillDirectory(const RunOptions& options, const RunRequest& request, const Submitted& made,
                            const std::map<std::string, std::string>& secrets, int folder, BatchCall& call) {
-  if (auto done = CompleteCall(submission, request.plan, made.run_dir, call); !done) return done;
+  if (auto done = CompleteCall(options, request.plan, made.run_dir, call); !done) return done;
   const auto inherited = RecordedVariables(request.environment, HiddenValues(request.plan, secrets));
   const std::string text = PlanText(request.plan);
   if (auto written = WriteRunFiles(
@@ -76,7 +75,7 @@ Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& re
   const RequeueRule requeue = RequeueOf(call.page, call.settings);
   JobRecord record;
   record.engine = call.page.name;
-  record.page = Absolute(submission.source.recipe.engine.page);
+  record.page = Absolute(options.source.recipe.engine.page);
   record.run = made.run;
   record.name = request.plan.name;
   record.submitted_at = UtcText(WallNowNs());
@@ -90,7 +89,7 @@ Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& re
 }
 
 // The run directory, ready for the head. Its lock is released: the head takes it.
-Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& call, const RunRequest& request) {
+Result<Submitted> PrepareDirectory(const RunOptions& options, BatchCall& call, const RunRequest& request) {
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   const bool for_group = site->facts.access == SiteAccess::kGroup;
@@ -101,19 +100,18 @@ Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& c
   for (const auto& [name, value] : *secrets) HideFromNowOn(value);
   // What a script cannot hold is refused before anything is made.
   BatchCall tried = call;
-  const std::string run_dir = submission.run_dir.empty() ? *runs_folder + "/new" : submission.run_dir;
-  if (auto done = CompleteCall(submission, request.plan, Absolute(run_dir), tried); !done) return Fail(done.error());
+  const std::string run_dir = options.run_dir.empty() ? *runs_folder + "/new" : options.run_dir;
+  if (auto done = CompleteCall(options, request.plan, Absolute(run_dir), tried); !done) return Fail(done.error());
   Submitted made{RandomHex(kRunIdBytes), {}};
-  const auto directory =
-      submission.run_dir.empty()
-          ? RunDirectory::MakeBelow(*runs_folder, request.plan.name, StampText(WallNowNs()), made.run, for_group)
-          : RunDirectory::MakeAt(submission.run_dir, for_group);
+  const auto directory = options.run_dir.empty() ? RunDirectory::MakeBelow(*runs_folder, request.plan.name,
+                                                                           StampText(WallNowNs()), made.run, for_group)
+                                                 : RunDirectory::MakeAt(options.run_dir, for_group);
   if (!directory) return Fail(directory.error());
   made.run_dir = directory->path();
   if (const auto way = OpenWayTo(made.run_dir)) {
     PrintDiagnostics({Warning("run_dir", {}, fmt::format("{}: {}", way->why, kOpenWay), way->hint)});
   }
-  if (auto filled = FillDirectory(submission, request, made, *secrets, directory->folder(), call); !filled) {
+  if (auto filled = FillDirectory(options, request, made, *secrets, directory->folder(), call); !filled) {
     DiscardDirectory(made.run_dir);
     return Fail(filled.error());
   }
@@ -121,44 +119,36 @@ Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& c
 }
 
 // Fills what the run consists of: its plan for the hosts that are requested.
-Result<BatchCall> FillRequest(RunSubmission& submission, RunRequest& request) {
+Result<BatchCall> FillRequest(const RunOptions& options, const CheckedStart& checked, RunRequest& request) {
   std::optional<AllocationNeeds> needs;
-  if (!submission.source.plan_file.empty()) {
+  if (!options.source.plan_file.empty()) {
     RunRequest given;
-    PlanSource only = submission.source;
+    PlanSource only = options.source;
     only.recipe.engine = EngineOptions();
     only.recipe.engine.on = "local";
     if (auto filled = FillPlan(only, given); !filled) return Fail(filled.error());
     needs = AllocationNeeds{static_cast<std::uint32_t>(given.plan.hosts.size())};
   }
-  auto call = AllocationFor(submission.source.recipe, std::move(needs));
+  auto call = AllocationFor(options.source.recipe, std::move(needs));
   if (!call) return call;
-  PlanSource source = submission.source;
+  PlanSource source = options.source;
   source.recipe = call->asking;
-  const auto notify = ParseNotify(submission.notify);
-  if (!notify) return Fail(notify.error());
   auto filled = FillPlan(source, request);
-  if (filled) filled = ApplyWraps(request.plan, submission.wraps);
-  if (filled) filled = ApplyLogLimit(request.plan, submission.log_max);
-  if (filled) filled = ApplyNotify(request.plan, *notify);
+  if (filled) filled = ApplyPlanChanges(request.plan, options.changes);
+  if (filled) filled = ApplyNotify(request.plan, checked.notify);
   if (filled) filled = SetCallerEnvironment(request);
   if (!filled) return Fail(filled.error());
-  for (const std::string& tag : submission.tags) {
-    if (auto sound = CheckTag(tag); !sound) return Fail(sound.error());
-  }
-  auto tags = ChangedTags({}, submission.tags);
-  if (!tags) return Fail(tags.error());
-  request.tags = *std::move(tags);
+  request.tags = checked.tags;
   return call;
 }
 
 }  // namespace
 
-int SubmitRun(RunSubmission submission) {
+int SubmitRun(const RunOptions& options, const CheckedStart& checked) {
   RunRequest request;
-  auto call = FillRequest(submission, request);
+  auto call = FillRequest(options, checked, request);
   if (!call) return Refuse(call.error());
-  const auto made = PrepareDirectory(submission, *call, request);
+  const auto made = PrepareDirectory(options, *call, request);
   if (!made) return Refuse(made.error());
   const EngineJobs jobs(call->page);
   const auto id = jobs.Submit(made->run_dir + "/" + kJobScriptEntry.name, call->script);
@@ -170,17 +160,17 @@ int SubmitRun(RunSubmission submission) {
   if (auto written = WriteJobId(folder.get(), *id); !written) PrintDiagnostics(written.error());
   const auto job = FindJobOfRun(made->run_dir);
   if (!job || !*job) return Refuse(job ? Diagnostics{} : job.error());
-  if (submission.detach) {
+  if (options.detach) {
     std::fprintf(stderr, "muster: submitted as %s\n", PrintableLines((*job)->Text()).c_str());
     std::printf("%s %s\n", made->run.c_str(), PrintableLines(made->run_dir).c_str());
     return kExitOk;
   }
-  if (!submission.console.quiet) {
+  if (!options.quiet) {
     std::fprintf(stderr, "muster: submitted as %s; Ctrl-C stops it, muster watch %s follows it again\n",
                  PrintableLines((*job)->Text()).c_str(), made->run.c_str());
     std::fprintf(stderr, "muster: run %s in %s\n", made->run.c_str(), Printable(made->run_dir).c_str());
   }
-  return FollowJob(**job, 0, {.console = submission.console, .json = false, .interrupt_stops = true});
+  return FollowJob(**job, 0, {.console = ConsoleFor(options), .json = false, .interrupt_stops = true});
 }
 
 namespace {

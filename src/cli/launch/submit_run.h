@@ -19,20 +19,8 @@ namespace muster {
 // muster run --on ENGINE outside of an allocation: makes the run directory, submits the job that runs the plan in it,
 // and follows it.
 
-struct RunSubmission {
-  PlanSource source;
-  std::vector<std::string> words;  // of the call, after the command's name
-  std::string run_dir;             // --run-dir
-  std::vector<std::string> wraps;
-  std::string log_max;
-  std::vector<std::string> notify;
-  std::vector<std::string> tags;
-  bool detach = false;
-  ConsoleOptions console;
-};
-
-// The exit code.
-int SubmitRun(RunSubmission submission);
+// `checked`: `options`. Returns the exit code.
+int SubmitRun(const RunOptions& options, const CheckedStart& checked);
 
 // The head of a submitted run, inside the allocation of its job: which attempt of the run it is, from where that
 // continues, and whether another one follows.

@@ -160,8 +160,7 @@ Result<SiteFacts> ReadOne(const SiteFile& file, CurrentSite& site) {
   if (auto text = ReadSmallFile(file.shown); !text) return Fail(Error("site", {}, "the site file: " + text.error()));
   EvaluationOptions options;
   options.recipe_file = file.shown;
-  options.site_file = true;
-  options.depth = EvaluationDepth::kParameters;
+  options.task = TableTask();
   options.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
   auto evaluated = EvaluateRecipe(options);
   if (!evaluated) return Fail(evaluated.error());

@@ -116,7 +116,7 @@ class Lister {
     listed.file = file;
     EvaluationOptions options;
     options.recipe_file = recipe_file;
-    options.depth = EvaluationDepth::kParameters;
+    options.task = PlanTask{EvaluationDepth::kParameters};
     ApplySite(site_, false, options);
     options.on_wait = [&](unsigned seconds) { waiting_.Show(seconds, written); };
     const auto described = EvaluateRecipe(options);

@@ -76,8 +76,7 @@ Result<EnginePage> PageOfFile(const std::string& file) {
   if (auto text = ReadSmallFile(file); !text) return Fail(Error("engine", {}, "--engine: " + text.error()));
   EvaluationOptions options;
   options.recipe_file = file;
-  options.engine_page = true;
-  options.depth = EvaluationDepth::kParameters;
+  options.task = TableTask{.engine_page = true};
   auto evaluated = EvaluateRecipe(options);
   if (!evaluated) return Fail(evaluated.error());
   if (!evaluated->site_file) return Fail(Error("engine", {file, 0}, "the evaluator returned no page"));

@@ -442,13 +442,12 @@ Result<EvaluatedRequest> EvaluateAs(const RecipeOptions& options, EvaluationOpti
   auto prepared = PrepareEvaluation(options);
   if (!prepared) return Fail(prepared.error());
   EvaluationOptions& evaluation = *prepared;
-  evaluation.depth = chosen.depth;
-  evaluation.explain = std::move(chosen.explain);
+  evaluation.task = std::move(chosen.task);
   evaluation.mindspore = std::move(chosen.mindspore);
   evaluation.on_print = std::move(chosen.on_print);
   // Found first: without it there is nothing to plan.
   std::optional<Resumption> resumption;
-  if (!evaluation.resumed.empty() && evaluation.depth == EvaluationDepth::kPlan) {
+  if (!evaluation.resumed.empty() && evaluation.depth() == EvaluationDepth::kPlan) {
     auto found = ResumptionFor(options);
     if (!found) return Fail(found.error());
     resumption = *std::move(found);
@@ -499,14 +498,14 @@ Result<EvaluatedRequest> EvaluateForRun(const RecipeOptions& options) {
 
 Result<Evaluation> EvaluateFrom(const RecipeOptions& options, EvaluationDepth depth) {
   EvaluationOptions evaluation;
-  evaluation.depth = depth;
+  evaluation.task = PlanTask{depth};
   evaluation.on_print = PrintLine;
   return TakeEvaluation(EvaluateAs(options, std::move(evaluation)));
 }
 
 Result<Evaluation> EvaluateExplaining(const RecipeOptions& options, const std::string& process) {
   EvaluationOptions evaluation;
-  evaluation.explain = process;
+  evaluation.task = PlanTask{.explain = process};
   evaluation.on_print = PrintLine;
   return TakeEvaluation(EvaluateAs(options, std::move(evaluation)));
 }

@@ -19,6 +19,7 @@
 #include "muster/notification.h"
 #include "plan/check/plan_check.h"
 #include "plan/environment/inherited_environment.h"
+#include "run/directory/run_tags.h"
 
 namespace muster {
 
@@ -72,10 +73,7 @@ Result<void> SetCallerEnvironment(RunRequest& request) {
   return {};
 }
 
-void AddLogLimitOption(CLI::App& app, std::string& size) {
-  app.add_option("--log-max", size, "maximum size of each log (at least 1MiB, or none); drops its beginning")
-      ->type_name("SIZE");
-}
+namespace {
 
 Result<void> ApplyLogLimit(Plan& plan, const std::string& size) {
   if (size.empty()) return {};
@@ -89,12 +87,6 @@ Result<void> ApplyLogLimit(Plan& plan, const std::string& size) {
   return {};
 }
 
-void AddWrapOption(CLI::App& app, std::vector<std::string>& wraps) {
-  app.add_option("--wrap", wraps, "prefix the command of a role, or of its process N: worker:3='gdb --args'")
-      ->type_name("ROLE[:N]=WORDS")
-      ->allow_extra_args(false);
-}
-
 Result<void> ApplyWraps(Plan& plan, const std::vector<std::string>& wraps) {
   for (const std::string& text : wraps) {
     const Result<Wrapping> wrapping = ParseWrapping(text);
@@ -102,6 +94,25 @@ Result<void> ApplyWraps(Plan& plan, const std::vector<std::string>& wraps) {
     if (Result<void> wrapped = Wrap(plan, *wrapping); !wrapped) return wrapped;
   }
   return {};
+}
+
+}  // namespace
+
+void AddWrapOption(CLI::App& app, PlanChanges& changes) {
+  app.add_option("--wrap", changes.wraps, "prefix the command of a role, or of its process N: worker:3='gdb --args'")
+      ->type_name("ROLE[:N]=WORDS")
+      ->allow_extra_args(false);
+}
+
+void AddPlanChanges(CLI::App& app, PlanChanges& changes) {
+  AddWrapOption(app, changes);
+  app.add_option("--log-max", changes.log_max, "maximum size of each log (at least 1MiB, or none); drops its beginning")
+      ->type_name("SIZE");
+}
+
+Result<void> ApplyPlanChanges(Plan& plan, const PlanChanges& changes) {
+  if (auto wrapped = ApplyWraps(plan, changes.wraps); !wrapped) return wrapped;
+  return ApplyLogLimit(plan, changes.log_max);
 }
 
 namespace {
@@ -233,6 +244,14 @@ Result<void> ApplyNotify(Plan& plan, const NotifyChoice& choice) {
   }
   add(choice.notifications);
   return {};
+}
+
+Result<CheckedStart> CheckStart(const StartOptions& options) {
+  auto notify = ParseNotify(options.notify);
+  if (!notify) return Fail(notify.error());
+  auto tags = NewTags(options.tags);
+  if (!tags) return Fail(tags.error());
+  return CheckedStart{*std::move(tags), *std::move(notify)};
 }
 
 void BlankNotifySecrets(const std::vector<Notification>& notifications) {

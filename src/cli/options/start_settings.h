@@ -1,5 +1,5 @@
 // What a call of muster sets for the runs that it starts, apart from their recipe: environment and folder, refusals,
-// and the options --log-max, --wrap and --notify, which change a finished plan.
+// and the options that are common to the commands that start runs and sweeps.
 #pragma once
 
 #include <string>
@@ -35,28 +35,23 @@ Diagnostics WarnOfRemoved(const Evaluation& evaluation);
 // Sets environment, current folder, and the folder of this program, where commands are looked up after PATH.
 Result<void> SetCallerEnvironment(RunRequest& request);
 
-// --log-max SIZE, for commands that make a plan.
-
-// The size must live as long as the app.
-void AddLogLimitOption(CLI::App& app, std::string& size);
-
-// Sets the limit of every role's logs to the option's value, if it is given; "none" removes the recipe's limits.
-Result<void> ApplyLogLimit(Plan& plan, const std::string& size);
-
-// --wrap ROLE[:N]=WORDS, for commands that make a plan.
-
-// `wraps` must live as long as the app.
-void AddWrapOption(CLI::App& app, std::vector<std::string>& wraps);
-
-// Applied in the order given, so the last one comes first in a command.
-Result<void> ApplyWraps(Plan& plan, const std::vector<std::string>& wraps);
+// Changes of a finished plan, for commands that make one.
+struct PlanChanges {
+  std::vector<std::string> wraps;  // --wrap ROLE[:N]=WORDS, in the order given: the last one comes first in a command
+  std::string log_max;             // --log-max SIZE: the limit of every role's logs; "none" removes the recipe's limits
+};
+// `changes` must live as long as the app.
+void AddWrapOption(CLI::App& app, PlanChanges& changes);
+void AddPlanChanges(CLI::App& app, PlanChanges& changes);
+// Kind "usage".
+Result<void> ApplyPlanChanges(Plan& plan, const PlanChanges& changes);
 
 // --notify, for commands that start runs and sweeps (docs/notify.md).
 
 // The texts must live as long as the app.
 void AddNotifyOption(CLI::App& app, std::vector<std::string>& texts);
 
-// What the option says, with absolute paths: relative ones are relative to the current folder.
+// What the option gives, with absolute paths: relative ones are relative to the current folder.
 struct NotifyChoice {
   bool none = false;  // no others than these
   std::vector<Notification> notifications;
@@ -72,6 +67,24 @@ std::vector<std::string> NotifyWords(const NotifyChoice& choice);
 // Adds the notifications of the site and of the option to those of the recipe. Those that an earlier start added to a
 // stored plan are removed.
 Result<void> ApplyNotify(Plan& plan, const NotifyChoice& choice);
+
+// What the user sets for a run or a sweep at its start, apart from what is run and where.
+struct StartOptions {
+  bool quiet = false;
+  bool no_progress = false;
+  bool detach = false;
+  std::vector<std::string> tags;
+  std::vector<std::string> notify;
+  std::string agent;
+  std::vector<std::string> words;  // arguments of the call, for submitting or resuming it
+};
+
+struct CheckedStart {
+  std::vector<std::string> tags;
+  NotifyChoice notify;
+};
+// Checks what can be checked before there is a plan. Kinds "usage" and "tag".
+Result<CheckedStart> CheckStart(const StartOptions& options);
 
 // Blanks the variables that hold secrets of notifications, in the environment of this process.
 void BlankNotifySecrets(const std::vector<Notification>& notifications);

@@ -54,9 +54,8 @@ int RunExplain(ExplainOptions& options) {
   const auto plan_again = [&](const std::vector<Override>& more, const std::string& process, EvaluationDepth depth) {
     EvaluationOptions evaluation = *thing;
     evaluation.overrides.insert(evaluation.overrides.end(), more.begin(), more.end());
-    evaluation.explain = process;
     if (plans > 0) evaluation.rules.clear();  // rules check the plan itself, not those for comparison
-    evaluation.depth = depth;
+    evaluation.task = PlanTask{depth, process};
     if (plans == 0) {
       evaluation.on_print = [](const std::string& line) { std::fprintf(stderr, "%s\n", Printable(line).c_str()); };
     }

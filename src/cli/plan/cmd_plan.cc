@@ -132,7 +132,7 @@ Result<std::string> LineOf(const Plan& plan, const ShellChoice& choice, const Bi
 // For a RUN without overrides: the plan that was run, with its binding. Kinds "shell", "run", "binding", and those of
 // EvaluateFrom. Prints the warnings of an evaluation.
 Result<std::string> PlanAsShellLine(const RecipeOptions& options, const ShellChoice& choice,
-                                    const std::vector<std::string>& wraps) {
+                                    const PlanChanges& changes) {
   const bool as_it_was = options.overrides.empty() && options.resume.empty() && !HasRecipeChanges(options);
   const auto run_dir = as_it_was ? RunMeant(options.recipe) : std::nullopt;
   if (run_dir) {
@@ -140,12 +140,12 @@ Result<std::string> PlanAsShellLine(const RecipeOptions& options, const ShellCho
     if (!stored) return Fail(stored.error());
     auto binding = BindingOfRun(*run_dir);
     if (!binding) return Fail(binding.error());
-    if (auto wrapped = ApplyWraps(stored->plan, wraps); !wrapped) return Fail(wrapped.error());
+    if (auto changed = ApplyPlanChanges(stored->plan, changes); !changed) return Fail(changed.error());
     return LineOf(stored->plan, choice, &*binding);
   }
   auto evaluation = EvaluateFrom(options);
   if (!evaluation) return Fail(evaluation.error());
-  if (auto wrapped = ApplyWraps(evaluation->plan, wraps); !wrapped) return Fail(wrapped.error());
+  if (auto changed = ApplyPlanChanges(evaluation->plan, changes); !changed) return Fail(changed.error());
   PrintDiagnostics(evaluation->warnings);
   return LineOf(evaluation->plan, choice, nullptr);
 }
@@ -163,8 +163,7 @@ struct PlanOptions {
   bool id = false;
   bool full = false;
   bool summary = false;
-  std::vector<std::string> wraps;
-  std::string log_max;
+  PlanChanges changes;
   std::optional<std::string> env;  // ROLE[:RANK]
   std::vector<std::string> words;  // of the call
   ShellChoice shell;
@@ -228,8 +227,9 @@ int ShowEnvironment(const PlanOptions& options) {
   if (!word) return Refuse(word.error(), options.json);
   auto evaluation = EvaluateExplaining(options.recipe, *word);
   if (!evaluation) return Refuse(evaluation.error(), options.json);
-  if (auto wrapped = ApplyWraps(evaluation->plan, options.wraps); !wrapped)
-    return Refuse(wrapped.error(), options.json);
+  if (auto changed = ApplyPlanChanges(evaluation->plan, options.changes); !changed) {
+    return Refuse(changed.error(), options.json);
+  }
   PrintDiagnostics(evaluation->warnings);
   const Plan& plan = evaluation->plan;
   const auto chosen = ExplainedProcess(plan, *word);
@@ -325,16 +325,16 @@ int PlanRecipe(const PlanOptions& options) {
   }
   if (options.env) return ShowEnvironment(options);
   if (options.shell.asked) {
-    const auto line = PlanAsShellLine(options.recipe, options.shell, options.wraps);
+    const auto line = PlanAsShellLine(options.recipe, options.shell, options.changes);
     if (!line) return Refuse(line.error(), options.json);
     std::fputs(line->c_str(), stdout);
     return kExitOk;
   }
   auto evaluation = EvaluateFrom(options.recipe);
   if (evaluation) {
-    auto changed = ApplyWraps(evaluation->plan, options.wraps);
-    if (changed) changed = ApplyLogLimit(evaluation->plan, options.log_max);
-    if (!changed) evaluation = tl::unexpected(changed.error());
+    if (auto changed = ApplyPlanChanges(evaluation->plan, options.changes); !changed) {
+      evaluation = tl::unexpected(changed.error());
+    }
   }
   if (!evaluation) return Refuse(evaluation.error(), options.json);
   PrintDiagnostics(evaluation->warnings);
@@ -360,8 +360,7 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   app.add_option("--agent", options->agent, "with --on kubernetes: path of muster-agent in the image")
       ->type_name("PATH");
   options->words = invocation.words;
-  AddWrapOption(app, options->wraps);
-  AddLogLimitOption(app, options->log_max);
+  AddPlanChanges(app, options->changes);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs; muster run --plan takes it");
   auto* id = app.add_flag("--id", options->id, "print only the plan's id")->excludes(json);
   auto* full = app.add_flag("--full", options->full, "print every process and variable (default for a pipe or file)");

@@ -137,8 +137,7 @@ constexpr const char* kAssumedFolder = "/recipes";  // the assumed folder of the
 // The parsed words of a case, and its evaluation options.
 struct CaseOptions {
   RecipeOptions recipe;
-  std::vector<std::string> wraps;
-  std::string log_max;
+  PlanChanges changes;
   std::vector<std::string> variables;
   std::string memory;
   std::uint32_t devices = 0;
@@ -156,8 +155,7 @@ Result<CaseOptions> ReadWords(const GoldenCase& one) {
   CLI::App app;
   app.set_help_flag();
   AddRecipeOptions(app, options.recipe, invocation);
-  AddWrapOption(app, options.wraps);
-  AddLogLimitOption(app, options.log_max);
+  AddPlanChanges(app, options.changes);
   app.add_option("--variable", options.variables)->allow_extra_args(false);
   app.add_option("--host-memory", options.memory);
   app.add_option("--host-devices", options.devices);
@@ -188,7 +186,7 @@ Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const
   if (!options) return Fail(options.error());
   auto prepared = PrepareEvaluation(options->recipe);
   if (!prepared) return Fail(prepared.error());
-  if (describe_only) prepared->depth = EvaluationDepth::kParameters;
+  if (describe_only) prepared->task = PlanTask{EvaluationDepth::kParameters};
   prepared->reported_folder = kAssumedFolder;
   prepared->on_wait = on_wait;
   if (!mindspore.empty()) prepared->mindspore = mindspore;
@@ -207,8 +205,7 @@ Result<Evaluation> EvaluateCase(const GoldenCase& one, bool describe_only, const
   };
   auto evaluation = EvaluateRecipe(*prepared);
   if (!evaluation || describe_only) return evaluation;
-  if (auto wrapped = ApplyWraps(evaluation->plan, options->wraps); !wrapped) return Fail(wrapped.error());
-  if (auto limited = ApplyLogLimit(evaluation->plan, options->log_max); !limited) return Fail(limited.error());
+  if (auto changed = ApplyPlanChanges(evaluation->plan, options->changes); !changed) return Fail(changed.error());
   return evaluation;
 }
 

@@ -138,8 +138,9 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
   SweepPreview preview;
   preview.layouts = space->discrete_size();
   preview.continuous = !space->continuous().empty();
-  preview.trials = sampler->size();
-  const bool whole_grid = sweep.sampler.kind == SamplerChoice::Kind::kGrid && preview.trials == preview.layouts;
+  preview.trials = (*sampler)->size();
+  const bool grid = !KindOf(sweep.sampler).draws;
+  const bool whole_grid = grid && preview.trials == preview.layouts;
   Judging judging(described, evaluator);
   const auto too_many_plans = [](const Judgement& all) { return all.planned > kMaxPlans; };
 
@@ -175,7 +176,6 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
   }
   // Draws are in random order, so the first ones are a sample. The points of a grid are not: draws replace them.
   SweepDescription drawn = sweep;
-  const bool grid = sweep.sampler.kind == SamplerChoice::Kind::kGrid;
   const bool all_needed = preview.trials <= kMaxWhole && preview.why_trials.find("almost every") == std::string::npos;
   if (!all_needed && grid) {
     drawn.sampler.kind = SamplerChoice::Kind::kRandom;
@@ -213,9 +213,9 @@ std::string Grouped(double number) {
 std::string Line(std::string_view label, const std::string& text) { return fmt::format("{:<10}{}\n", label, text); }
 
 std::string SamplerText(const SamplerChoice& sampler, std::uint64_t trials) {
-  std::string text = NameOf(sampler.kind);
-  if (sampler.kind == SamplerChoice::Kind::kSobol && sampler.scramble) text += ", scrambled";
-  if (sampler.kind != SamplerChoice::Kind::kGrid) text += fmt::format(", seed {}", sampler.seed);
+  std::string text = KindOf(sampler).name;
+  if (KindOf(sampler).scrambles && sampler.scramble) text += ", scrambled";
+  if (KindOf(sampler).draws) text += fmt::format(", seed {}", sampler.seed);
   if (sampler.shards > 1) text += fmt::format(", part {} of {}", sampler.shard, sampler.shards);
   return text + ", " + Counted(trials, "trial");
 }
@@ -419,7 +419,7 @@ namespace {
 
 struct SweepCommandLine {
   SweepOptions sweep;
-  SweepStartOptions start;
+  StartOptions start;
   bool preview = false;
   bool json = false;
 };

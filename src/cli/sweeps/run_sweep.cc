@@ -40,18 +40,19 @@ namespace muster {
 Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& evaluator) {
   constexpr std::uint64_t kLookedAt = 512;
   EvaluationOptions options = described.evaluation;
-  const auto judgement = evaluator.Judge(options, described.sweep, {JudgeRequest::What::kTrials, 0, kLookedAt, true});
-  if (!judgement) return Fail(judgement.error());
   auto space = CompiledSpace::Of(described.sweep.space);
   if (!space) return Fail(space.error());
   auto sampler = Sampler::Of(*space, described.sweep.sampler);
   if (!sampler) return Fail(sampler.error());
+  const auto points = (*sampler)->Ask(0, std::min(kLookedAt, (*sampler)->size()));
+  const auto judgement = evaluator.Judge(options, described.sweep, JudgeRequest::Of(0, points));
+  if (!judgement) return Fail(judgement.error());
   for (const PossiblePoints& possible : judgement->footprints) {
     if (possible.ranges.empty()) continue;
-    AddPoint(sampler->At(possible.ranges.front().first), options.overrides);
+    AddPoint(points.at(possible.ranges.front().first), options.overrides);
     return evaluator.Evaluate(options);
   }
-  options.depth = EvaluationDepth::kParameters;
+  options.task = PlanTask{EvaluationDepth::kParameters};
   return evaluator.Evaluate(options);
 }
 
@@ -141,7 +142,7 @@ struct Surroundings {
 };
 
 // Everything that can be refused without the sweep's directory: called before a new one is made.
-Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, const SweepStartOptions& options,
+Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, const StartOptions& options,
                              const RecipeOptions& recipe) {
   Surroundings made;
   auto surroundings = SetCallerEnvironment(made.run);
@@ -178,8 +179,8 @@ Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, 
 }
 
 // Runs the sweep from its directory to its end.
-Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundings made,
-                           const SweepStartOptions& options, const RecipeOptions& recipe) {
+Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundings made, const StartOptions& options,
+                           const RecipeOptions& recipe) {
   SweepRequest request;
   request.description = std::move(start.described.sweep);
   request.folder = directory.path();
@@ -219,7 +220,7 @@ void DiscardIfNotBegun(const RunDirectory& directory) {
   DiscardDirectory(directory.path(), kSweepDirectories);
 }
 
-int Run(Start start, const RunDirectory& directory, Surroundings made, const SweepStartOptions& options,
+int Run(Start start, const RunDirectory& directory, Surroundings made, const StartOptions& options,
         const RecipeOptions& recipe) {
   const std::string id = start.file.sweep_id;
   const auto outcome = Carry(std::move(start), directory, std::move(made), options, recipe);
@@ -252,7 +253,7 @@ int FailInBackground(BackgroundLine& line, const Diagnostics& problems) {
 }
 
 // In the new process. The caller hears of the first trial that begins, or why none does.
-int CarryInBackground(Start start, const RunDirectory& directory, Surroundings made, const SweepStartOptions& options,
+int CarryInBackground(Start start, const RunDirectory& directory, Surroundings made, const StartOptions& options,
                       const RecipeOptions& recipe, BackgroundLine& line) {
   if (auto kept = KeepWords(directory); !kept) return FailInBackground(line, kept.error());
   const std::string id = start.file.sweep_id;
@@ -273,7 +274,7 @@ int CarryInBackground(Start start, const RunDirectory& directory, Surroundings m
 
 }  // namespace
 
-void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options) {
+void AddSweepStartOptions(CLI::App& app, StartOptions& options) {
   app.add_flag("--quiet,-q", options.quiet, "show only failures");
   app.add_flag("--no-progress", options.no_progress, "no progress rows on a terminal");
   AddAgentOption(app, options.agent);
@@ -294,7 +295,6 @@ namespace {
 // A new sweep before its directory exists.
 struct NewSweep {
   SweepFile file;
-  std::vector<std::string> tags;
   std::string sweeps_folder;
   bool for_group = false;
 };
@@ -302,12 +302,6 @@ struct NewSweep {
 Result<NewSweep> DescribeNew(const SweepCall& call) {
   const SweepDescription& sweep = call.described.sweep;
   NewSweep made;
-  for (const std::string& tag : call.start.tags) {
-    if (auto sound = CheckTag(tag); !sound) return Fail(sound.error());
-  }
-  auto tags = ChangedTags({}, call.start.tags);
-  if (!tags) return Fail(tags.error());
-  made.tags = *std::move(tags);
   std::error_code error;
   SweepFile& file = made.file;
   file.sweep_id = RandomHex(kSweepIdBytes);
@@ -320,7 +314,7 @@ Result<NewSweep> DescribeNew(const SweepCall& call) {
   auto space = CompiledSpace::Of(sweep.space);
   if (!space) return Fail(space.error());
   file.names = space->names();
-  if (const auto sampler = Sampler::Of(*space, sweep.sampler)) file.trials = sampler->size();
+  if (const auto sampler = Sampler::Of(*space, sweep.sampler)) file.trials = (*sampler)->size();
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   made.for_group = site->facts.access == SiteAccess::kGroup;
@@ -330,7 +324,8 @@ Result<NewSweep> DescribeNew(const SweepCall& call) {
   return made;
 }
 
-Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& described, const Evaluation& first) {
+Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& described,
+                                   const std::vector<std::string>& tags, const Evaluation& first) {
   auto directory = MakeSweepDirectory(made.sweeps_folder, made.file.name, StampText(WallNowNs()), made.file.sweep_id,
                                       made.for_group);
   if (!directory) return directory;
@@ -344,7 +339,7 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
   // sweep.json is written last: without it the directory is not a sweep.
   auto written = WriteRecipe(directory->folder(), InputsValue(first.inputs), EvaluationRecord(described.evaluation), {},
                              first.sources);
-  if (written) written = WriteTags(directory->folder(), made.tags);
+  if (written) written = WriteTags(directory->folder(), tags);
   if (written) {
     written =
         WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
@@ -356,14 +351,14 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
 Start StartOf(SweepCall& call, const NewSweep& made, const Plan& first_plan) {
   const RequestedSweep* each_trial = call.requested ? &*call.requested : nullptr;
   auto hosts = each_trial != nullptr ? std::vector<SiteHost>() : HostsToReach(std::move(call.described.hosts));
-  return {made.file, call.described, false, std::move(hosts), first_plan, {}, {}, {}, each_trial, call.notify};
+  return {made.file, call.described, false, std::move(hosts), first_plan, {}, {}, {}, each_trial, call.checked.notify};
 }
 
 int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, BackgroundLine& line) {
   Start start = StartOf(call, made, first.plan);
   auto surroundings = Prepare(start, call.described.evaluation, call.start, call.options.recipe);
   if (!surroundings) return FailInBackground(line, surroundings.error());
-  const auto directory = MakeDirectory(made, call.described, first);
+  const auto directory = MakeDirectory(made, call.described, call.checked.tags, first);
   if (!directory) return FailInBackground(line, directory.error());
   return CarryInBackground(std::move(start), *directory, *std::move(surroundings), call.start, call.options.recipe,
                            line);
@@ -372,9 +367,9 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
 }  // namespace
 
 int RunSweep(SweepCall call) {
-  auto notify = ParseNotify(call.start.notify);
-  if (!notify) return Refuse(notify.error());
-  call.notify = *std::move(notify);
+  auto checked = CheckStart(call.start);
+  if (!checked) return Refuse(checked.error());
+  call.checked = *std::move(checked);
   if (call.requested && call.requested->each_trial) {
     const SweepDescription& sweep = call.described.sweep;
     if (auto sound = CheckEachTrial(*call.requested, sweep, sweep.budget.slots); !sound) return Refuse(sound.error());
@@ -385,7 +380,7 @@ int RunSweep(SweepCall call) {
   if (!made) return Refuse(made.error());
   if (call.requested && !call.requested->each_trial) {
     if (auto sound = CheckSubmission(*call.requested, made->sweeps_folder); !sound) return Refuse(sound.error());
-    auto directory = MakeDirectory(*made, call.described, *first);
+    auto directory = MakeDirectory(*made, call.described, call.checked.tags, *first);
     if (!directory) return Refuse(directory.error());
     return SubmitSweep(*std::move(call.requested), made->file, *std::move(directory), true, call.start);
   }
@@ -401,7 +396,7 @@ int RunSweep(SweepCall call) {
   Start start = StartOf(call, *made, first->plan);
   auto surroundings = Prepare(start, call.described.evaluation, call.start, call.options.recipe);
   if (!surroundings) return Refuse(surroundings.error());
-  auto directory = MakeDirectory(*made, call.described, *first);
+  auto directory = MakeDirectory(*made, call.described, call.checked.tags, *first);
   if (!directory) return Refuse(directory.error());
   const SweepFile& file = made->file;
   if (!call.start.quiet) {
@@ -457,7 +452,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   RecipeOptions recipe = options.recipe;
   const EngineOptions& engine = continuation.hosts.engine;
   if (!engine.on.empty() || !engine.page.empty() || *other_hosts) recipe.engine = engine;
-  SweepStartOptions start = continuation.start;
+  StartOptions start = continuation.start;
   if (start.agent.empty()) start.agent = words->agent;
 
   const auto changes = ChangesOfSweep(folder);

@@ -20,18 +20,8 @@
 
 namespace muster {
 
-// How a sweep is shown and reached; not part of its description.
-struct SweepStartOptions {
-  bool quiet = false;
-  bool no_progress = false;
-  bool detach = false;
-  std::vector<std::string> tags;  // of a new sweep
-  std::string agent;
-  std::vector<std::string> notify;  // --notify
-  std::vector<std::string> words;   // arguments of the call, for resuming it
-};
-
-void AddSweepStartOptions(CLI::App& app, SweepStartOptions& options);
+// Options of muster sweep and muster resume.
+void AddSweepStartOptions(CLI::App& app, StartOptions& options);
 
 // A sweep for which an engine is asked for hosts: one job that runs it, or a job for each of its trials.
 struct RequestedSweep {
@@ -47,9 +37,9 @@ struct SweepCall {
   const SweepOptions& options;
   DescribedSweep described;
   std::unique_ptr<Evaluator> evaluator;  // that described the sweep
-  const SweepStartOptions& start;
+  const StartOptions& start;
   std::optional<RequestedSweep> requested = std::nullopt;
-  NotifyChoice notify = {};  // of `start`
+  CheckedStart checked = {};  // `start`
 };
 
 // The evaluation of the first possible trial, with everything that it read.
@@ -66,7 +56,7 @@ struct SweepContinuation {
   // Returns the finished trials that are to be retried; may be empty.
   std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen = {};
   SteeringRequest steering = {};  // changes of its limits
-  SweepStartOptions start;
+  StartOptions start;
   RecipeOptions hosts;  // --host and similar options: where it continues; empty: on its hosts
 };
 // Adds --slots and --add-trials.

@@ -244,8 +244,7 @@ Result<void> WriteJob(RequestedSweep& requested, const SweepFile& file, const Ru
   return ReplaceFile(directory.folder(), kJobScriptEntry.name, call.script);
 }
 
-int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journal_before,
-           const SweepStartOptions& start) {
+int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journal_before, const StartOptions& start) {
   JobWait wait;
   wait.on_state = [&](const std::string& state) {
     if (!start.quiet)
@@ -356,7 +355,7 @@ Result<void> CheckSubmission(const RequestedSweep& requested, const std::string&
 }
 
 int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, bool is_new,
-                const SweepStartOptions& start, const std::vector<std::string>& words) {
+                const StartOptions& start, const std::vector<std::string>& words) {
   const std::string folder = directory.path();
   const auto refuse = [&](const Diagnostics& problems) {
     if (is_new) DiscardDirectory(folder, kSweepDirectories);

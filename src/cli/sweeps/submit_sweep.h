@@ -71,7 +71,7 @@ Result<void> CheckSubmission(const RequestedSweep& requested, const std::string&
 // `start.detach`. `is_new`: the directory was made for this, and is removed if nothing is submitted. Returns the exit
 // code.
 int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, bool is_new,
-                const SweepStartOptions& start, const std::vector<std::string>& words = {});
+                const StartOptions& start, const std::vector<std::string>& words = {});
 
 // Submits a job that continues an existing sweep, or continues one here whose trials have allocations of their own.
 // Returns the exit code.

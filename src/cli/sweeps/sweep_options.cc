@@ -202,7 +202,7 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     sweep.sampler.kind = static_cast<SamplerChoice::Kind>(i);
     sweep.sampler.trials = options.trials_of[i];
   }
-  if (options.seed && sweep.sampler.kind == SamplerChoice::Kind::kGrid) {
+  if (options.seed && !KindOf(sweep.sampler).draws) {
     problems.push_back(UsageError("--seed: a grid draws nothing", "--random N or --sobol N draw points"));
   }
   if (options.seed) sweep.sampler.seed = *options.seed;
@@ -304,9 +304,7 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   if (!words) return Fail(words.error());
   DescribedSweep described;
   described.evaluation = std::move(evaluation);
-  EvaluationOptions asked = described.evaluation;
-  asked.words = *std::move(words);
-  auto sweep = evaluator.DescribeSweep(asked, &described.recipe_name);
+  auto sweep = evaluator.DescribeSweep(described.evaluation, *std::move(words), &described.recipe_name);
   if (!sweep) return Fail(sweep.error());
   described.sweep = *std::move(sweep);
   Diagnostics problems = ApplyOptions(options, described.sweep);
@@ -367,10 +365,10 @@ Value SpaceValue(const Space& space) {
 Value NumberValue(std::uint64_t number) { return Value(static_cast<std::int64_t>(number)); }
 
 Value SamplerValue(const SamplerChoice& sampler) {
-  Value::Map map = {{"kind", NameOf(sampler.kind)}};
+  Value::Map map = {{"kind", KindOf(sampler).name}};
   if (sampler.trials) map["trials"] = NumberValue(*sampler.trials);
-  if (sampler.kind != SamplerChoice::Kind::kGrid) map["seed"] = NumberValue(sampler.seed);
-  if (sampler.kind == SamplerChoice::Kind::kSobol) map["scramble"] = Value(sampler.scramble);
+  if (KindOf(sampler).draws) map["seed"] = NumberValue(sampler.seed);
+  if (KindOf(sampler).scrambles) map["scramble"] = Value(sampler.scramble);
   if (sampler.shards > 1) {
     map["shard"] = NumberValue(sampler.shard);
     map["shards"] = NumberValue(sampler.shards);

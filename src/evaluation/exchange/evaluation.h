@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "muster/diagnostic.h"
@@ -28,13 +29,20 @@ namespace muster {
 
 struct JudgeRequest {
   enum class What : std::uint8_t {
-    kTrials,   // of the sampler, by number
+    kTrials,   // of a sampler that is a sequence, by number
+    kPoints,   // those given: number `first` and the following
     kLayouts,  // the discrete points of the space (CompiledSpace::DiscreteAt), including those of other shards
   };
   What what = What::kTrials;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   bool each = false;  // also return the numbers of the points of each group
+  std::vector<Point> points = {};
+
+  // Given points of a sweep, as trials from `first` on.
+  static JudgeRequest Of(std::uint64_t first, std::vector<Point> points) {
+    return {What::kPoints, first, points.size(), true, std::move(points)};
+  }
 
   bool operator==(const JudgeRequest&) const = default;
 };
@@ -139,10 +147,45 @@ enum class EvaluationDepth : std::uint8_t {
   kPlan,
 };
 
-struct EvaluationRequest {
-  std::string recipe_file;  // as the user wrote it, for diagnostics
-  std::string recipe_text;
-  std::string recipe_dir;             // absolute: the result of muster.here
+// What an evaluation is to return: the tasks.
+
+// A plan, or as much of it as the depth says.
+struct PlanTask {
+  EvaluationDepth depth = EvaluationDepth::kPlan;
+  // "worker:2" (the rank, or the number in a role without ranks): the process of its role whose variables' sources are
+  // returned; otherwise the role's first one.
+  std::string explain = {};
+
+  bool operator==(const PlanTask&) const = default;
+};
+
+// The table that a site file, or the page of an engine, returns; it is no recipe.
+struct TableTask {
+  bool engine_page = false;  // a plain table
+
+  bool operator==(const TableTask&) const = default;
+};
+
+// The sweep that the file describes; for a file without one, a sweep over `words`.
+struct SweepTask {
+  // A space from the command line: its axes are choices of one text each, as ReadAxisText parses it.
+  std::optional<Space> words = {};
+
+  bool operator==(const SweepTask&) const = default;
+};
+
+// The ids of a plan for each of these points, one after the other, on top of the request's overrides.
+struct PlanIdsTask {
+  std::vector<Point> points;
+
+  bool operator==(const PlanIdsTask&) const = default;
+};
+
+using EvaluationTask = std::variant<PlanTask, TableTask, SweepTask, JudgeTask, PlanIdsTask>;
+
+// What is asked about a recipe, wherever its text comes from.
+struct RecipeRequest {
+  std::string recipe_file;            // as the user wrote it, for diagnostics
   std::vector<Override> overrides;    // from outside the recipe
   std::vector<std::string> profiles;  // of the recipe, in order of increasing precedence
   std::vector<Override> pins;         // derived values to override; kText or kValue
@@ -154,25 +197,30 @@ struct EvaluationRequest {
   DeviceUse devices;      // from the command line, without the kind, which the recipe sets
   std::string mindspore;  // a release to check against instead of the recipe's own, if it has one; or empty
   std::string resumed;    // id of the run that the job resumes; or empty
-  EvaluationDepth depth = EvaluationDepth::kPlan;
-  // "worker:2" (the rank, or the number in a role without ranks): the process of its role whose variables' sources are
-  // returned; otherwise the role's first one.
-  std::string explain = {};
   std::map<std::string, LibraryPlace> libraries = {};  // by name, without '@'; absolute folders
-  std::string rules = {};    // a file of the library kRulesLibrary that checks the plan; empty: none
-  bool site_file = false;    // evaluate a site file instead of a recipe, and return its content
-  bool engine_page = false;  // the same for the page of an engine, which is a plain table
-  // Return the sweep that the file describes; for a file without one, a sweep over `words`.
-  bool describe_sweep = false;
-  // A space from the command line: its axes are choices of one text each, as ReadAxisText parses it.
-  std::optional<Space> words = {};
-  std::optional<JudgeTask> judge = {};  // judge points; there is no plan
-  // Make a plan for each of these, one after the other, on top of `overrides`, and return their ids.
-  std::vector<Point> points = {};
-  bool last = true;  // the evaluator need not wait for another request
+  std::string rules = {};  // a file of the library kRulesLibrary that checks the plan; empty: none
+  EvaluationTask task = PlanTask();
+
+  // How far the recipe is evaluated for the task.
+  EvaluationDepth depth() const;
+
+  bool operator==(const RecipeRequest&) const = default;
+};
+
+// The same for an evaluator, which opens no file.
+struct EvaluationRequest : RecipeRequest {
+  std::string recipe_text;
+  std::string recipe_dir;  // absolute: the result of muster.here
+  bool last = true;        // the evaluator need not wait for another request
 
   bool operator==(const EvaluationRequest&) const = default;
 };
+
+inline EvaluationDepth RecipeRequest::depth() const {
+  if (const auto* plan = std::get_if<PlanTask>(&task)) return plan->depth;
+  if (std::holds_alternative<JudgeTask>(task)) return EvaluationDepth::kJob;
+  return std::holds_alternative<PlanIdsTask>(task) ? EvaluationDepth::kPlan : EvaluationDepth::kParameters;
+}
 
 struct ParameterState {
   Parameter parameter;
@@ -267,29 +315,35 @@ struct SiteFileTable {
   bool operator==(const SiteFileTable&) const = default;
 };
 
-struct EvaluationAnswer {
+// What is found out about a recipe, as far as the task needs it.
+struct RecipeFindings {
   std::string name;  // of the recipe
   std::string doc;
   std::vector<ParameterState> parameters;
   std::vector<ProfileFacts> profiles;  // all of the recipe, by name
   std::uint32_t hosts = 0;
-  std::uint32_t devices_per_host = 0;         // smallest number of any host
-  std::map<std::string, Value> derived;       // by job:derive
-  std::vector<DerivedOverride> not_settable;  // if any, there is no plan
-  std::optional<Plan> plan;                   // folded; none if there are errors, or if only parameters were requested
+  std::uint32_t devices_per_host = 0;    // smallest number of any host
+  std::map<std::string, Value> derived;  // EvaluationDepth::kDerived: by job:derive
   Provenance provenance;
   Origins origins;
-  Diagnostics diagnostics;
   std::vector<std::string> lockdown;         // lockdown mechanisms in use in the evaluator (evaluator/child.h)
   std::vector<EngineField> engine_settings;  // of the recipe, by engine and name
-  LogMetrics metrics;                        // of the recipe
-  Place metrics_place;                       // where it gives them
-  std::optional<SiteFileTable> site_file;    // if requested, for a page too, and there are no errors
-  std::optional<SweepDescription> sweep;     // the same
-  std::optional<Judgement> judgement;        // the same
-  // For EvaluationRequest::points, from the first on: as many as were made within a time limit, at least one, or the
-  // problems of the first.
+  LogMetrics metrics;
+  std::optional<SiteFileTable> site_file;  // TableTask
+  std::optional<SweepDescription> sweep;   // SweepTask
+  std::optional<Judgement> judgement;      // JudgeTask
+  // PlanIdsTask: from the first point on, as many as were made within a time limit, at least one, or the problems of
+  // the first.
   std::vector<std::string> plan_ids;
+
+  bool operator==(const RecipeFindings&) const = default;
+};
+
+struct EvaluationAnswer : RecipeFindings {
+  std::vector<DerivedOverride> not_settable;  // if any, there is no plan
+  std::optional<Plan> plan;                   // folded; none if there are errors, or if less was requested
+  Diagnostics diagnostics;
+  Place metrics_place;  // where the recipe gives its metrics
 
   bool operator==(const EvaluationAnswer&) const = default;
 };

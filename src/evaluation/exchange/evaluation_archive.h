@@ -78,7 +78,7 @@ void Fields(A& archive, SweepDescription& sweep) {
 template <class A>
 void Fields(A& archive, JudgeRequest& request) {
   InRange(archive, request.what, JudgeRequest::What::kLayouts);
-  archive(request.first, request.count, request.each);
+  archive(request.first, request.count, request.each, request.points);
 }
 
 template <class A>
@@ -134,12 +134,31 @@ void Fields(A& archive, LibraryPlace& library) {
 }
 
 template <class A>
+void Fields(A& archive, PlanTask& task) {
+  InRange(archive, task.depth, EvaluationDepth::kPlan);
+  archive(task.explain);
+}
+
+template <class A>
+void Fields(A& archive, TableTask& task) {
+  archive(task.engine_page);
+}
+
+template <class A>
+void Fields(A& archive, SweepTask& task) {
+  archive(task.words);
+}
+
+template <class A>
+void Fields(A& archive, PlanIdsTask& task) {
+  archive(task.points);
+}
+
+template <class A>
 void Fields(A& archive, EvaluationRequest& request) {
   archive(request.recipe_file, request.recipe_text, request.recipe_dir, request.overrides, request.profiles,
-          request.pins, request.args, request.env, request.site, request.devices, request.mindspore, request.resumed);
-  InRange(archive, request.depth, EvaluationDepth::kPlan);
-  archive(request.explain, request.libraries, request.rules, request.site_file, request.engine_page,
-          request.describe_sweep, request.words, request.judge, request.points, request.last);
+          request.pins, request.args, request.env, request.site, request.devices, request.mindspore, request.resumed,
+          request.libraries, request.rules, request.task, request.last);
 }
 
 template <class A>

@@ -468,7 +468,7 @@ int Derive(lua_State* lua) {
 // depth() -> how far to evaluate the recipe
 int Depth(lua_State* lua) {
   constexpr const char* kNames[] = {"parameters", "derived", "job", "plan"};
-  lua_pushstring(lua, kNames[static_cast<std::size_t>(Host::Of(lua).request->depth)]);
+  lua_pushstring(lua, kNames[static_cast<std::size_t>(Host::Of(lua).request->depth())]);
   return 1;
 }
 

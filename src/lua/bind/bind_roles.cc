@@ -627,9 +627,9 @@ int AddProcess(lua_State* lua) {
     host.provenance[role.name] = std::move(merged->sources);
     KeepOrigins(lua, host, role.name, name);
   }
-  const std::string& explained = host.request->explain;
-  if (process.index > 0 && !explained.empty() &&
-      explained == role.name + ":" + std::to_string(process.rank.value_or(process.index))) {
+  const auto* plan = std::get_if<PlanTask>(&host.request->task);
+  if (process.index > 0 && plan != nullptr && !plan->explain.empty() &&
+      plan->explain == role.name + ":" + std::to_string(process.rank.value_or(process.index))) {
     // As for the first process, to record the source of removals.
     layers.push_back(&shared.contract_clear);
     if (auto whole = MergeEnvironment(layers)) host.provenance[role.name] = std::move(whole->sources);

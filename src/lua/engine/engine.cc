@@ -187,10 +187,11 @@ bool ReadSweepFile(lua_State* lua, LoadedRecipe& read, int returned) {
 SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, const Declared& declared) {
   Host& host = evaluation.host;
   const EvaluationRequest& request = *host.request;
+  const auto& words = std::get<SweepTask>(request.task).words;
   const Place file{request.recipe_file, 0};
   const bool has_sweep = evaluation.sweep != LUA_NOREF;
   SweepDescription sweep;
-  if (has_sweep && request.words) {
+  if (has_sweep && words) {
     host.Report(Error("usage", file, "the file describes the space of its sweep, and --grid or --zip another one",
                       "sweep over the recipe itself, or change the file"));
   } else if (has_sweep) {
@@ -198,9 +199,9 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
     sweep = ReadSweep(lua, host, lua_gettop(lua), declared, evaluation.names);
     lua_pop(lua, 1);
     sweep.has_where = evaluation.where != LUA_NOREF;
-  } else if (request.words) {
+  } else if (words) {
     sweep.name = evaluation.answer.name;
-    sweep.space = *request.words;
+    sweep.space = *words;
     Diagnostics problems;
     SettleSpace(sweep.space, true, declared, evaluation.names, problems);
     host.Report(problems);
@@ -248,7 +249,7 @@ int Load(lua_State* lua) {
   lua_call(lua, 2, 1);
   const int recipe = lua_gettop(lua);
   lua_rawgeti(lua, LUA_REGISTRYINDEX, read.modules.muster);
-  if (request.site_file || request.engine_page) {
+  if (std::holds_alternative<TableTask>(request.task)) {
     read.site_file = ReadSiteTable(lua, host, lua_gettop(lua), recipe);
     return 0;
   }
@@ -292,17 +293,17 @@ int Answer(lua_State* lua) {
   evaluation.answer.devices_per_host = static_cast<std::uint32_t>(resolved.cluster.least_devices());
   evaluation.unknown = std::move(resolved.unknown);
   evaluation.names = names;
-  if (request.describe_sweep) {
+  if (std::holds_alternative<SweepTask>(request.task)) {
     evaluation.answer.sweep = DescribeSweep(lua, evaluation, declared);
     return 0;
   }
-  if (request.depth == EvaluationDepth::kParameters) return 0;
+  if (request.depth() == EvaluationDepth::kParameters) return 0;
   ReadLimits(lua, host, recipe, place);
   if (HasErrors(host.diagnostics)) Stop(lua);
 
   BeginJob(lua, host, recipe, place, resolved);
   CallLayout(lua, host, evaluation.modules, "make_plan", recipe, resolved, place);
-  if (request.depth < EvaluationDepth::kPlan) return 0;
+  if (request.depth() < EvaluationDepth::kPlan) return 0;
   AddShippedFiles(host);
   CheckJob(host, resolved.cluster);
   std::vector<KnownHost> known;
@@ -346,12 +347,13 @@ void Engine::Prepare(bool schema_too) {
 }
 
 EvaluationAnswer Engine::Evaluate(const EvaluationRequest& request) {
-  if (request.points.empty()) return EvaluateOnce(request);
+  const auto* ids = std::get_if<PlanIdsTask>(&request.task);
+  if (ids == nullptr) return EvaluateOnce(request);
   std::clock_t first_at = 0;
   EvaluationRequest one = request;
-  one.points.clear();
+  one.task = PlanTask();
   EvaluationAnswer answer;
-  for (const Point& point : request.points) {
+  for (const Point& point : ids->points) {
     one.overrides = request.overrides;
     for (const auto& [name, value] : point) one.overrides.push_back(PointOverride(name, value));
     EvaluationAnswer made = EvaluateOnce(one);
@@ -381,22 +383,24 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
   const std::size_t files = host.files.size();
   Evaluation evaluation{host, recipe_->modules, recipe_->recipe, recipe_->sweep, recipe_->where};
   bool done = recipe_->is_read;
-  if (done && request.judge) {
-    Judge(request, evaluation.answer);
-  } else if (done && !request.site_file && !request.engine_page) {
+  const auto* judged = std::get_if<JudgeTask>(&request.task);
+  const bool is_table = std::holds_alternative<TableTask>(request.task);
+  if (done && judged != nullptr) {
+    Judge(request, *judged, evaluation.answer);
+  } else if (done && !is_table) {
     done = Call(Guarded<Answer>, &evaluation);
   }
   EvaluationAnswer& answer = evaluation.answer;
   ReportUnknown(host, evaluation.unknown, evaluation.names, answer.not_settable);
-  if (request.depth == EvaluationDepth::kDerived) {
+  if (request.depth() == EvaluationDepth::kDerived) {
     host.diagnostics.clear();
     for (const auto& [name, unused] : host.origins.derived) answer.derived.emplace(name, host.plan.derived.at(name));
   }
-  if (!request.judge) ReportLimits(host, limits_, last_place_, !done);
+  if (judged == nullptr) ReportLimits(host, limits_, last_place_, !done);
   answer.diagnostics = Folded(host.diagnostics);
-  if ((request.site_file || request.engine_page) && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
-  const bool planned = !request.site_file && !request.engine_page && !request.describe_sweep && !request.judge &&
-                       request.depth >= EvaluationDepth::kJob && answer.not_settable.empty();
+  if (is_table && !HasErrors(host.diagnostics)) answer.site_file = recipe_->site_file;
+  const auto* plan = std::get_if<PlanTask>(&request.task);
+  const bool planned = plan != nullptr && plan->depth >= EvaluationDepth::kJob && answer.not_settable.empty();
   if (planned && !HasErrors(host.diagnostics)) {
     Fold(host.plan);
     answer.plan = std::move(host.plan);
@@ -413,14 +417,14 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
   return std::move(evaluation.answer);
 }
 
-void Engine::Judge(const EvaluationRequest& request, EvaluationAnswer& answer) {
+void Engine::Judge(const EvaluationRequest& request, const JudgeTask& task, EvaluationAnswer& answer) {
   Host& host = recipe_->host;
   // Verdicts are valid for requests that differ only in the requested points.
   EvaluationRequest same = request;
-  same.judge->request = {};
+  std::get<JudgeTask>(same.task).request = {};
   std::string of = Archived(same);
   if (judge_ == nullptr || judged_ != of) {
-    auto made = PointJudge::Of(request.judge->sweep);
+    auto made = PointJudge::Of(task.sweep);
     if (!made) return host.Report(made.error());
     judge_ = *std::move(made);
     judged_ = std::move(of);
@@ -436,7 +440,7 @@ void Engine::Judge(const EvaluationRequest& request, EvaluationAnswer& answer) {
     recipe_->state.BeginAgain();
     host.BeginPlan();
   };
-  auto judgement = judge_->Judge(interpreter, request.judge->request);
+  auto judgement = judge_->Judge(interpreter, task.request);
   host.BeginPlan();
   if (judgement) {
     answer.judgement = *std::move(judgement);

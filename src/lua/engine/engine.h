@@ -41,7 +41,7 @@ class Engine {
  private:
   bool Call(int (*function)(lua_State*), void* argument);
   EvaluationAnswer EvaluateOnce(const EvaluationRequest& request);
-  void Judge(const EvaluationRequest& request, EvaluationAnswer& answer);
+  void Judge(const EvaluationRequest& request, const JudgeTask& task, EvaluationAnswer& answer);
 
   Ask ask_;
   StateLimits limits_;

@@ -207,7 +207,7 @@ std::optional<SiteFileTable> ReadSiteTable(lua_State* lua, Host& host, int muste
   lua_pushliteral(lua, "a site file");
   lua_call(lua, 2, 1);
   const Place place = host.fallback;
-  const bool page = host.request->engine_page;
+  const bool page = std::get<TableTask>(host.request->task).engine_page;
   if (page && lua_isnil(lua, -1) && lua_istable(lua, returned)) lua_pushvalue(lua, returned);
   if (page && (!lua_istable(lua, -1) || !lua_rawequal(lua, -1, returned))) {
     host.Report(Error("engine", {host.request->recipe_file, 0}, "the file returns no page of an engine",
@@ -584,7 +584,7 @@ Resolved ResolveRequest(Host& host, const Declared& declared, const ParameterNam
   overrides.insert(overrides.end(), more.begin(), more.end());
   Diagnostics problems;
   Resolved resolved = ResolveParameters(declared, names, overrides, request.site, request.devices,
-                                        request.depth > EvaluationDepth::kParameters, environment, problems);
+                                        request.depth() > EvaluationDepth::kParameters, environment, problems);
   host.Report(problems);
   return resolved;
 }

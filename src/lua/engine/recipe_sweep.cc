@@ -421,7 +421,7 @@ Result<std::unique_ptr<PointJudge>> PointJudge::Of(SweepDescription sweep) {
   std::unique_ptr<PointJudge> judge(new PointJudge(std::move(sweep), *std::move(space)));
   auto sampler = Sampler::Of(judge->space_, judge->sweep_.sampler);
   if (!sampler) return Fail(sampler.error());
-  judge->sampler_.emplace(*std::move(sampler));
+  judge->sampler_ = *std::move(sampler);
   return judge;
 }
 
@@ -602,14 +602,22 @@ const PointJudge::Verdict& PointJudge::Plan(const JudgingInterpreter& interprete
 
 Result<Judgement> PointJudge::Judge(const JudgingInterpreter& interpreter, const JudgeRequest& request) {
   if (!Settle(interpreter)) return Fail(interpreter.host.diagnostics);
-  const bool trials = request.what == JudgeRequest::What::kTrials;
   Tally tally;
   Judgement& judgement = tally.judgement;
-  judgement.total = trials ? sampler_->size() : space_.discrete_size();
+  const auto point_of = [&](std::uint64_t number) {
+    if (request.what == JudgeRequest::What::kTrials) return sampler_->At(number);
+    if (request.what == JudgeRequest::What::kLayouts) return space_.DiscreteAt(number);
+    return request.points[number - request.first];
+  };
+  if (request.what == JudgeRequest::What::kPoints) {
+    judgement.total = request.first + std::min<std::uint64_t>(request.count, request.points.size());
+  } else {
+    judgement.total = request.what == JudgeRequest::What::kTrials ? sampler_->size() : space_.discrete_size();
+  }
   const std::uint64_t first = std::min(request.first, judgement.total);
   const std::uint64_t count = std::min({request.count, judgement.total - first, kMaxPoints});
   for (std::uint64_t number = first; number < first + count && judgement.planned < kMaxPlans; ++number) {
-    const Point point = trials ? sampler_->At(number) : space_.DiscreteAt(number);
+    const Point point = point_of(number);
     Shape& shape = ShapeOf(interpreter, point);
     const Verdict* verdict = shape.refused ? shape.refused.get() : Known(shape, point);
     bool kept = true;

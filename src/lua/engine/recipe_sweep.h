@@ -80,7 +80,7 @@ class PointJudge {
 
   SweepDescription sweep_;
   CompiledSpace space_;
-  std::optional<Sampler> sampler_;
+  std::unique_ptr<Sampler> sampler_;
   std::optional<Declared> declared_;
   std::optional<ParameterNames> names_;
   std::map<std::string, std::size_t, std::less<>> numbers_;  // of the swept names

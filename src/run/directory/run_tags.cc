@@ -60,6 +60,13 @@ Result<std::vector<std::string>> ChangedTags(std::vector<std::string> tags, cons
   return tags;
 }
 
+Result<std::vector<std::string>> NewTags(const std::vector<std::string>& tags) {
+  for (const std::string& tag : tags) {
+    if (auto sound = CheckTag(tag); !sound) return Fail(sound.error());
+  }
+  return ChangedTags({}, tags);
+}
+
 Result<void> WriteTags(int folder, const std::vector<std::string>& tags) {
   struct stat facts {};
   if (tags.empty() && ::fstatat(folder, kTagsEntry.name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};

@@ -29,6 +29,9 @@ std::string_view TagName(std::string_view tag);
 // if a tag to be removed does not exist.
 Result<std::vector<std::string>> ChangedTags(std::vector<std::string> tags, const std::vector<std::string>& changes);
 
+// The tags of a new run or sweep, sorted; each as CheckTag wants it.
+Result<std::vector<std::string>> NewTags(const std::vector<std::string>& tags);
+
 // Writes {"format": 1, "tags": […]}; writes no file if there are no tags and were none before.
 Result<void> WriteTags(int folder, const std::vector<std::string>& tags);
 // The tags of a run directory; empty if it has no file, or an invalid one.

@@ -85,7 +85,7 @@ namespace {
 
 struct SweepInputs {
   std::unique_ptr<const CompiledSpace> space;  // of the sampler
-  Sampler sampler;
+  std::unique_ptr<Sampler> sampler;
   LogPatterns patterns;
   ClassPatterns classes;
   RecipeFiles files;
@@ -229,7 +229,7 @@ class SweepHead {
         index_(std::move(index)),
         journal_(std::move(journal)),
         inputs_(std::move(inputs)),
-        sampler_(inputs_.sampler),
+        sampler_(*inputs_.sampler),
         course_(request.description, sampler_, std::move(loaded.account), PoolOf(request),
                 [this](const SweepEntry& entry) { return Write(entry); }),
         err_(io_, request.err),
@@ -664,9 +664,14 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.account) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
-  if (const auto& trials = loaded.account.steered().trials) inputs->sampler.Extend(*trials);
+  if (!inputs->sampler->is_sequence()) {
+    std::string stopped;
+    ReadSweepJournal(
+        request.folder_fd, {}, [&](const SweepRecord& record) { Inform(*inputs->sampler, record.entry); }, stopped);
+  }
+  if (const auto& trials = loaded.account.steered().trials) inputs->sampler->Extend(*trials);
   const auto steers =
-      SteeringFor(request.steering, inputs->sampler, MostTrials(loaded.account, request.description.budget));
+      SteeringFor(request.steering, *inputs->sampler, MostTrials(loaded.account, request.description.budget));
   if (!steers) return Fail(Error("usage", {}, "--add-trials: " + steers.error()));
   SweepHead head(request, transport, *std::move(inputs), std::move(index), std::move(loaded), *std::move(journal));
   return head.Run(std::move(began), *std::move(reopened));

@@ -94,11 +94,10 @@ void TrialPlanner::Answered() {
   next();
 }
 
-void TrialPlanner::Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done) {
-  Ask([this, first, count, done = std::move(done)] {
-    SweepDescription sweep = sweep_;
-    sweep.sampler = sampler_.choice();  // it may have more trials than at first
-    auto pending = staying_.BeginJudging(evaluation_, sweep, {JudgeRequest::What::kTrials, first, count, true});
+void TrialPlanner::Judge(TrialPlanning::ToJudge batch, std::function<void(Result<PointsJudged>)> done) {
+  Ask([this, batch = std::move(batch), done = std::move(done)] {
+    const TrialNumber first = batch.first;
+    auto pending = staying_.BeginJudging(evaluation_, sweep_, JudgeRequest::Of(first, batch.points));
     if (!pending) {
       Answered();
       return done(Fail(pending.error()));
@@ -242,9 +241,10 @@ TrialPreparation::Prepared TrialPreparation::Take(TrialNumber trial) {
 }
 
 void TrialPreparation::Judge() {
-  const auto batch = course_.planning().NextToJudge();
+  auto batch = course_.planning().NextToJudge();
   if (!batch) return;
-  planner_.Judge(batch->first, batch->second, [this, first = batch->first](Result<PointsJudged> judged) {
+  const TrialNumber first = batch->first;
+  planner_.Judge(*std::move(batch), [this, first](Result<PointsJudged> judged) {
     if (!judged) calls_.failed(Sentence(judged.error()), CodeOf(judged.error()));
     if (judged && course_.account().begun() == 0) reasons_.Keep(*judged);
     course_.planning().Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});

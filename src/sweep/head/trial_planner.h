@@ -145,8 +145,8 @@ class TrialPlanner {
   TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation, const SweepDescription& sweep,
                Sampler& sampler, RecipeFiles files, bool schema_too, Resumption resumption);
 
-  // Judges up to `count` trials from `first` on, at least one.
-  void Judge(TrialNumber first, std::uint64_t count, std::function<void(Result<PointsJudged>)> done);
+  // Judges the points, at least the first one.
+  void Judge(TrialPlanning::ToJudge batch, std::function<void(Result<PointsJudged>)> done);
 
   struct Planned {
     Evaluation evaluation;

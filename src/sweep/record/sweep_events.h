@@ -64,6 +64,7 @@ struct PointsJudged {
   TrialNumber first = 0;
   std::uint64_t count = 0;
   std::vector<Reason> impossible;  // they are not run; all others are
+  std::vector<Point> points = {};  // from `first` on; empty if the sampler is a sequence
   bool operator==(const PointsJudged&) const = default;
 };
 

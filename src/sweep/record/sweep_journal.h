@@ -31,7 +31,7 @@ void Fields(V& v, SweepBegan& e) {
 }
 template <class V>
 void Fields(V& v, PointsJudged& e) {
-  v("first", e.first), v("count", e.count), v("impossible", e.impossible);
+  v("first", e.first), v("count", e.count), v("impossible", e.impossible), v("points", As<UnlessNone>(e.points));
 }
 template <class V>
 void Fields(V& v, PointsJudged::Reason& e) {

@@ -92,14 +92,16 @@ void TrialPlanning::Resume() {
   to_plan_.assign(waiting.begin(), waiting.end());
 }
 
-std::optional<std::pair<TrialNumber, std::uint64_t>> TrialPlanning::NextToJudge() {
+std::optional<TrialPlanning::ToJudge> TrialPlanning::NextToJudge() {
   const TrialNumber first = record_.progress().judged_to();
   if (judging_ || record_.stopping() || budget_used_up() || first >= sampler_.size() ||
       to_plan_.size() >= kJudgedAtOnce / 2) {
     return std::nullopt;
   }
+  auto points = sampler_.Ask(first, std::min(kJudgedAtOnce, sampler_.size() - first));
+  if (points.empty()) return std::nullopt;  // it waits for results
   judging_ = true;
-  return std::pair(first, std::min(kJudgedAtOnce, sampler_.size() - first));
+  return ToJudge{first, std::move(points)};
 }
 
 void TrialPlanning::Judged(PointsJudged judged) {
@@ -123,6 +125,7 @@ void TrialPlanning::Judged(PointsJudged judged) {
     }
   }
   if (!twice.trials.empty()) judged.impossible.push_back(std::move(twice));
+  if (!sampler_.is_sequence()) judged.points = sampler_.Ask(judged.first, judged.count);
   if (!record_.Record(judged)) return;
   to_plan_.insert(to_plan_.end(), possible.begin(), possible.end());
 }

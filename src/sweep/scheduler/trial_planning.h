@@ -68,8 +68,13 @@ class TrialPlanning {
   // The arguments must outlive this object.
   TrialPlanning(const SweepDescription& sweep, Sampler& sampler, RecordedProgress& record, TrialHosts& hosts);
 
-  // Returns trials [first, first + count) to judge now, or nothing. Not to be called again before Judged().
-  std::optional<std::pair<TrialNumber, std::uint64_t>> NextToJudge();
+  // The points of trial `first` and the following.
+  struct ToJudge {
+    TrialNumber first = 0;
+    std::vector<Point> points;
+  };
+  // Returns what to judge now, or nothing. Not to be called again before Judged().
+  std::optional<ToJudge> NextToJudge();
   // Points that occurred before are added to `judged` as impossible.
   void Judged(PointsJudged judged);
 

@@ -29,11 +29,30 @@ tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& reque
   return steered;
 }
 
+void Inform(Sampler& sampler, const SweepEntry& entry) {
+  if (sampler.is_sequence()) return;
+  if (const auto* judged = std::get_if<PointsJudged>(&entry)) {
+    if (!judged->points.empty()) sampler.Recall(judged->first, judged->points);
+    for (const PointsJudged::Reason& reason : judged->impossible) {
+      for (const auto& [first, last] : reason.trials) {
+        for (TrialNumber trial = first; trial <= last; ++trial) sampler.Tell(trial, std::nullopt);
+      }
+    }
+  } else if (const auto* ended = std::get_if<AttemptEnded>(&entry); ended != nullptr && !ended->again) {
+    sampler.Tell(ended->trial, ended->loss);
+  }
+}
+
 TrialScheduler::TrialScheduler(const SweepDescription& sweep, Sampler& sampler, SweepProgress account, HostPool pool,
                                std::function<bool(const SweepEntry&)> record)
     : sweep_(sweep),
       sampler_(sampler),
-      record_(std::move(account), std::move(record)),
+      record_(std::move(account),
+              [&sampler, record = std::move(record)](const SweepEntry& entry) {
+                if (!record(entry)) return false;
+                Inform(sampler, entry);
+                return true;
+              }),
       hosts_(std::move(pool), sweep.retry.quarantine_host_after, record_),
       planning_(sweep, sampler, record_, hosts_),
       running_(sweep, record_, hosts_) {

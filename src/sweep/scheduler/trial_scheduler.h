@@ -10,6 +10,7 @@
 
 #include <tl/expected.hpp>
 
+#include "space/sampler.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
@@ -24,8 +25,6 @@ namespace muster {
 
 // Changes that users make to the limits of a running sweep: from a request to the entry that records it. Pure.
 
-class Sampler;
-
 struct SteeringRequest {
   std::optional<std::uint32_t> slots = {};
   std::uint64_t add_trials = 0;
@@ -38,6 +37,11 @@ struct SteeringRequest {
 // a sentence: the space has too few further points.
 tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& request, const Sampler& sampler,
                                                     std::optional<std::uint64_t> most);
+
+// Passes what an entry of the sweep's journal says about points and results to the sampler: each entry when it has been
+// written, and, of a sampler that is no sequence, all earlier ones before a sweep is resumed. What it is asked then
+// depends on the journal alone.
+void Inform(Sampler& sampler, const SweepEntry& entry);
 
 // The scheduler of a sweep: which trials to judge, plan and start next, and what follows from the end of an attempt. It
 // only decides and records: the head (sweep_head.h) executes each decision after it is in the journal.

@@ -1,0 +1,149 @@
+// Samplers: which points of a space the trials of a sweep try. A sampler is asked for points, which are judged, and
+// told the results. One that is a sequence (a grid, random draws, Sobol's points) maps the number of a trial to its
+// point, so a sweep that is resumed only needs the number of trials so far; the points of any other are recorded in the
+// sweep's journal when they are judged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/plan.h"
+#include "muster/result.h"
+#include "space/space.h"
+
+namespace muster {
+
+struct SamplerChoice {
+  enum class Kind : std::uint8_t {
+    kGrid,    // every point, in the space's order
+    kRandom,  // drawn; without repetition if the space is countable
+    kSobol,   // low-discrepancy sequence
+  };
+  Kind kind = Kind::kGrid;
+  std::optional<std::uint64_t> trials = {};  // of a grid: an upper limit
+  std::uint64_t seed = 0;
+  bool scramble = true;  // kSobol
+  // Splits the trials into `shards` equal parts; this part has the trials shard, shard + shards, …
+  std::uint64_t shard = 0;
+  std::uint64_t shards = 1;
+  Place place = {};
+  // Random points of a countable space are drawn by the weights of their choices. False: all points equally often, as
+  // in sweeps that began before unions had weights.
+  bool weighted = true;
+
+  bool operator==(const SamplerChoice&) const = default;
+};
+
+class Sampler {
+ public:
+  // Kind "sampler": a grid of an uncountable space, draws without a number of trials, an invalid shard, more dimensions
+  // than the sequence has. The space must outlive it.
+  static Result<std::unique_ptr<Sampler>> Of(const CompiledSpace& space, const SamplerChoice& choice);
+  virtual ~Sampler() = default;
+
+  // The number of trials in this shard.
+  std::uint64_t size() const { return size_; }
+  // The largest size of this shard: the number of points that the space or the sequence has for it.
+  std::uint64_t limit() const { return limit_; }
+  // Adds trials up to this size, which is at most limit(); the points of existing trials stay. A smaller size has no
+  // effect.
+  void Extend(std::uint64_t size);
+  // With the number of trials after Extend().
+  const SamplerChoice& choice() const { return choice_; }
+
+  // The points of trials `first` to `first` + `count` - 1, all below size(), for judging them. Fewer if the next ones
+  // depend on results that are yet to come, but at least one if no trial is open; those asked for before stay the same.
+  virtual std::vector<Point> Ask(std::uint64_t first, std::uint64_t count);
+  // `trial` below size(); for a sampler that is no sequence, asked for or recalled before.
+  virtual Point At(std::uint64_t trial) = 0;
+  // Whether At() is a function of the space, the choice and the number of the trial, whatever was asked and told.
+  virtual bool is_sequence() const { return true; }
+  // A trial was judged impossible, or has ended: its objective as a loss, if it reported one. In the order of the
+  // sweep's journal, for each trial the last time counts.
+  virtual void Tell(std::uint64_t trial, std::optional<double> loss);
+  // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().
+  virtual void Recall(std::uint64_t first, const std::vector<Point>& points);
+
+ protected:
+  // `all`, `most`: the numbers of trials of all shards together, at first and after Extend().
+  Sampler(const CompiledSpace& space, const SamplerChoice& choice, std::uint64_t all, std::uint64_t most);
+
+  const CompiledSpace& space() const { return *space_; }
+  // The number of a trial of this shard among those of all shards.
+  std::uint64_t NumberOf(std::uint64_t trial) const { return trial * choice_.shards + choice_.shard; }
+
+ private:
+  const CompiledSpace* space_;
+  SamplerChoice choice_;
+  std::uint64_t size_;
+  std::uint64_t limit_;
+};
+
+// One row for each sampler, in the order of SamplerChoice::Kind; src/space/NAME_sampler.cc has the rest.
+using SamplerMaker = Result<std::unique_ptr<Sampler>>(const CompiledSpace&, const SamplerChoice&);
+SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler;
+
+struct SamplerKind {
+  const char* name;    // in sweep.json, as muster.NAME in a sweep file, and as --NAME N on the command line
+  const char* option;  // what N of the option is; nullptr: there is no option
+  SamplerMaker* make;  // from a choice with a valid shard
+  bool draws = true;   // it has a seed; otherwise its trials are the points of the space in order
+  bool scrambles = false;
+};
+inline constexpr SamplerKind kSamplers[] = {
+    {.name = "grid", .option = nullptr, .make = MakeGridSampler, .draws = false},
+    {.name = "random", .option = "number of random trials", .make = MakeRandomSampler},
+    {.name = "sobol",
+     .option = "number of Sobol trials (best a power of two)",
+     .make = MakeSobolSampler,
+     .scrambles = true},
+};
+constexpr const SamplerKind& KindOf(const SamplerChoice& choice) {
+  return kSamplers[static_cast<std::size_t>(choice.kind)];
+}
+
+// The refusal of a choice. Kind "sampler".
+tl::unexpected<Diagnostics> RefuseSampler(const SamplerChoice& choice, std::string why, std::string hint);
+
+// Random numbers by index: each draw is a function of seed, trial and axis, so it does not depend on the order of
+// trials, needs no stored state, and is not changed by adding another axis.
+
+// In [0, 1), with 53 bits: the finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+// Generators, OOPSLA 2014) over seed, trial and the FNV-1a hash of the axis's name.
+double Draw(std::uint64_t seed, std::uint64_t trial, std::string_view axis);
+
+// A permutation of the numbers below `size`, computed for one index at a time: a Feistel network of four rounds over
+// the next power of four, repeated until the result is below `size` (Black and Rogaway: Ciphers with Arbitrary Finite
+// Domains, CT-RSA 2002). `index` below `size`, which is below 2^62.
+std::uint64_t Shuffled(std::uint64_t index, std::uint64_t size, std::uint64_t seed);
+
+// Low-discrepancy points in the unit cube: the Sobol sequence with the direction numbers of Joe and Kuo (Constructing
+// Sobol sequences with better two-dimensional projections, SIAM J. Sci. Comput. 30, 2008; new-joe-kuo-6.21201),
+// including its zeroth point (Owen: On dropping the first Sobol' point, 2020).
+class SobolPoints {
+ public:
+  static constexpr std::size_t kMaxDimensions = 3667;  // of the direction number table
+
+  // From 1 to kMaxDimensions. With a seed, each dimension is scrambled by nested uniform scrambling (Owen 1995), as
+  // hashed by Laine and Karras with the constants of Burley (Practical Hash-based Owen Scrambling, JCGT 9(4), 2020),
+  // which keeps the points evenly distributed and makes them depend on the seed.
+  SobolPoints(std::size_t dimensions, std::optional<std::uint64_t> seed);
+  SobolPoints(SobolPoints&&) noexcept;
+  SobolPoints& operator=(SobolPoints&&) noexcept;
+  ~SobolPoints();
+
+  // Each coordinate in [0, 1), with 32 bits. Any index below 2^32; consecutive indices are the
+  // fastest.
+  std::vector<double> At(std::uint64_t index);
+
+ private:
+  struct Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace muster
