@@ -621,7 +621,7 @@ void Session::Perform(const Action& action) {
       [&](const RebindOrdered&) { rebinding_.Begin(); },
       [&](const ReplaceOrdered& a) { setups_[a.by].TakePlace(a.host); },
       [&](const FinishOrdered&) { OrderFinish(); },
-      [](const auto&) {},
+      Ignoring<PhaseChanged, EndedEarly, StrayEvent, DumpEnded>(),  // only for the journal
   };
   std::visit(Overloaded{
                  [&](const ArmTimer& a) { timers_.Arm(a.timer, a.deadline); },
