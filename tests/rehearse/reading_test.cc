@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "run/history_of.h"
 #include "run/report/rehearsal.h"
 #include "run/start/rehearsal_plan.h"
 
@@ -32,7 +33,7 @@ Plan Four(std::uint16_t master = 0) {
   return RehearsalPlan(std::move(plan), {});
 }
 
-CheckedJournal Journal(std::vector<JournalEntry> more, Cause cause = Cause::kNone) {
+RunHistory Journal(std::vector<JournalEntry> more, Cause cause = Cause::kNone) {
   JournalContents journal;
   RunBegan began;
   began.run_id = "r1";
@@ -47,7 +48,7 @@ CheckedJournal Journal(std::vector<JournalEntry> more, Cause cause = Cause::kNon
     const std::uint64_t number = journal.records.size();
     journal.records.push_back({number + 1, "", number * 1'000'000'000, std::move(entry)});
   }
-  return {Four(), std::move(journal)};
+  return HistoryOf(Four(), std::move(journal));
 }
 
 std::vector<std::optional<StubReport>> Well(std::uint32_t count = 4) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "run/history_of.h"
 #include "run/report/report.h"
 
 namespace muster {
@@ -8,7 +9,7 @@ namespace {
 std::string TextOf(const std::vector<JournalEntry>& entries) {
   JournalContents journal;
   for (const JournalEntry& entry : entries) journal.records.push_back({journal.records.size() + 1, "", 0, entry});
-  return CodeText(MakeCodeReport(CheckedJournal({}, journal)));
+  return CodeText(HistoryOf({}, std::move(journal)).code);
 }
 
 TEST(CodeReport, ShowsTheStateOfTheCodeInOneLine) {

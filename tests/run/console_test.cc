@@ -73,7 +73,7 @@ class Reader {
   boost::asio::posix::stream_descriptor descriptor_;
 };
 
-std::string ContentOf(const UniqueFd& file) {
+std::string WrittenTo(const UniqueFd& file) {
   std::string text;
   char some[4096];
   for (off_t at = 0;;) {
@@ -238,7 +238,7 @@ TEST(Output, WritesToSocketsFilesAndDevices) {
   const UniqueFd file = MemoryFile();
   ASSERT_EQ(::write(file.get(), "before ", 7), 7);
   Output(io, file.get()).Write("after");
-  EXPECT_EQ(ContentOf(file), "before after") << "the offset is the shared one";
+  EXPECT_EQ(WrittenTo(file), "before after") << "the offset is the shared one";
 
   const UniqueFd null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   Output nothing(io, null.get());
@@ -265,7 +265,7 @@ class Following : public ::testing::Test {
   }
   // Runs the loop until the text has been printed.
   void Await(const std::string& text) {
-    while (ContentOf(shown).find(text) == std::string::npos && io.run_one() > 0) {
+    while (WrittenTo(shown).find(text) == std::string::npos && io.run_one() > 0) {
     }
   }
   void Finish() {
@@ -293,7 +293,7 @@ TEST_F(Following, ShowsLinesAsTheyAreWritten) {
   Await("worker.1 | two\n");
   Append("worker.1.0.log", "ee\n");
   Await("worker.1 | three\n");
-  EXPECT_EQ(ContentOf(shown), "worker.0 | one\nworker.1 | two\nworker.1 | three\n");
+  EXPECT_EQ(WrittenTo(shown), "worker.0 | one\nworker.1 | two\nworker.1 | three\n");
 }
 
 TEST_F(Following, ShowsTheUnfinishedLastLineAtTheEnd) {
@@ -301,7 +301,7 @@ TEST_F(Following, ShowsTheUnfinishedLastLineAtTheEnd) {
   follower.Add("w", "w");
   Append("w", "all but the end");
   Finish();
-  EXPECT_EQ(ContentOf(shown), "w | all but the end\n");
+  EXPECT_EQ(WrittenTo(shown), "w | all but the end\n");
 }
 
 TEST_F(Following, ShowsEverythingAtTheEndIfItCannotWatch) {
@@ -309,7 +309,7 @@ TEST_F(Following, ShowsEverythingAtTheEndIfItCannotWatch) {
   follower.Add("w", "w");
   Append("w", "still here\n");
   Finish();
-  EXPECT_EQ(ContentOf(shown), "w | still here\n");
+  EXPECT_EQ(WrittenTo(shown), "w | still here\n");
 }
 
 TEST_F(Following, ShowsOnlyWhatWasAdded) {
@@ -318,7 +318,7 @@ TEST_F(Following, ShowsOnlyWhatWasAdded) {
   follower.Add("w", "w");
   Append("w", "y\n");
   Finish();
-  EXPECT_EQ(ContentOf(shown), "w | y\n");
+  EXPECT_EQ(WrittenTo(shown), "w | y\n");
 }
 
 TEST_F(Following, DetectsNewFiles) {
@@ -346,7 +346,7 @@ TEST_F(Following, IsNotWokenByWritesToOtherFiles) {
   io.restart();
   Append("w", "z\n");
   EXPECT_GT(io.poll(), 0U);
-  EXPECT_EQ(ContentOf(shown), "w | z\n");
+  EXPECT_EQ(WrittenTo(shown), "w | z\n");
 }
 
 TEST_F(Following, ShowsOnlyKeptBytesFromTheGivenOffset) {
@@ -359,7 +359,7 @@ TEST_F(Following, ShowsOnlyKeptBytesFromTheGivenOffset) {
   other.Add("w", "", std::move(from));
   other.Finish([] {});
   io.run_for(std::chrono::seconds(0));
-  EXPECT_EQ(ContentOf(shown), "half\nkeep\n");
+  EXPECT_EQ(WrittenTo(shown), "half\nkeep\n");
 }
 
 TEST_F(Following, ShowsRawBytesUnchanged) {
@@ -367,7 +367,7 @@ TEST_F(Following, ShowsRawBytesUnchanged) {
   Append("w", "a\x1b[31m\r\xff");
   ASSERT_TRUE(other.Watch(folder.get(), logs.path()));
   other.Add("w", "w");
-  EXPECT_EQ(ContentOf(shown), "a\x1b[31m\r\xff");
+  EXPECT_EQ(WrittenTo(shown), "a\x1b[31m\r\xff");
 }
 
 TEST_F(Following, HoldsFewDescriptorsForManyLogs) {
@@ -387,7 +387,7 @@ TEST_F(Following, HoldsFewDescriptorsForManyLogs) {
   Append(late, "two\n");
   Finish();
   EXPECT_LE(open_now(), before + static_cast<std::ptrdiff_t>(LogFollower::kMaxOpen));
-  EXPECT_EQ(ContentOf(shown), expected + late + " | two\n");
+  EXPECT_EQ(WrittenTo(shown), expected + late + " | two\n");
 }
 
 TEST_F(Following, DoesNotFollowALinkThatReplacedALog) {
@@ -396,7 +396,7 @@ TEST_F(Following, DoesNotFollowALinkThatReplacedALog) {
   follower.Watch(folder.get(), logs.path());
   follower.Add("w", "w");
   Finish();
-  EXPECT_EQ(ContentOf(shown), "");
+  EXPECT_EQ(WrittenTo(shown), "");
 }
 
 TEST_F(Following, ContinuesWhenALogIsTruncatedOrRemoved) {
@@ -409,7 +409,7 @@ TEST_F(Following, ContinuesWhenALogIsTruncatedOrRemoved) {
   follower.Add("v", "v");
   std::filesystem::remove(logs / "v");
   Finish();
-  EXPECT_EQ(ContentOf(shown), "w | before\nv | other\n");
+  EXPECT_EQ(WrittenTo(shown), "w | before\nv | other\n");
 }
 
 TEST(LogFollower, LosesNoLineWithASlowReader) {
@@ -498,8 +498,8 @@ TEST_F(Shown, PrefixesTheOutputOfAFewProcesses) {
   console.Saw(Started(0));
   console.Saw(Started(1));
   Finish(console, "sample all well\n", true);
-  EXPECT_EQ(ContentOf(out), "worker.1 | step 1\nworker.1 | \\x1b[2Jgone\n");
-  EXPECT_EQ(ContentOf(err),
+  EXPECT_EQ(WrittenTo(out), "worker.1 | step 1\nworker.1 | \\x1b[2Jgone\n");
+  EXPECT_EQ(WrittenTo(err),
             "muster: sample: run 3f9a, plan aabbccddeeff, 2 processes\nmuster: in /runs/x\nsample all well\n");
 }
 
@@ -511,8 +511,8 @@ TEST_F(Shown, ShowsOneLinePerRoleOfManyProcesses) {
   for (ProcessId process = 0; process < 9; ++process) console.Saw(Started(process));
   for (ProcessId process = 0; process < 9; ++process) console.Saw(Exited(process, process == 4 ? 1 : 0));
   Finish(console, "", true);
-  EXPECT_EQ(ContentOf(out), "");
-  EXPECT_EQ(ContentOf(err),
+  EXPECT_EQ(WrittenTo(out), "");
+  EXPECT_EQ(WrittenTo(err),
             "muster: server: 2 started\nmuster: worker: 7 started\nmuster: server: 2 succeeded\n"
             "muster: worker: 6 succeeded, 1 failed\n");
 }
@@ -526,7 +526,7 @@ TEST_F(Shown, CountsStoppedProcessesApartFromFailedOnes) {
     for (ProcessId process = 0; process < 9; ++process) console.Saw(Exited(process, process == 4 ? 0 : 143));
     Finish(console, "", false);
   }
-  EXPECT_NE(ContentOf(err).find("muster: worker: 1 succeeded, 8 stopped\n"), std::string::npos) << ContentOf(err);
+  EXPECT_NE(WrittenTo(err).find("muster: worker: 1 succeeded, 8 stopped\n"), std::string::npos) << WrittenTo(err);
 }
 
 TEST_F(Shown, CountsProcessesThatEndBecauseOfAFailureAsStopped) {
@@ -538,7 +538,7 @@ TEST_F(Shown, CountsProcessesThatEndBecauseOfAFailureAsStopped) {
     if (process != 2) console.Saw(Exited(process, 143));
   }
   Finish(console, "", false);
-  EXPECT_NE(ContentOf(err).find("muster: worker: 1 failed, 8 stopped\n"), std::string::npos) << ContentOf(err);
+  EXPECT_NE(WrittenTo(err).find("muster: worker: 1 failed, 8 stopped\n"), std::string::npos) << WrittenTo(err);
 }
 
 TEST_F(Shown, ShowsTheRequestedOutputAmongManyProcesses) {
@@ -551,8 +551,8 @@ TEST_F(Shown, ShowsTheRequestedOutputAmongManyProcesses) {
   PutFile(logs / "worker.3.0.log", "hello\n");
   for (ProcessId process = 0; process < plan.processes.size(); ++process) console.Saw(Started(process));
   Finish(console, "report\n", true);
-  EXPECT_EQ(ContentOf(out), "worker.3 | hello\n");
-  EXPECT_EQ(ContentOf(err), "muster: worker: 9 started\nreport\n");
+  EXPECT_EQ(WrittenTo(out), "worker.3 | hello\n");
+  EXPECT_EQ(WrittenTo(err), "muster: worker: 9 started\nreport\n");
 }
 
 TEST_F(Shown, NamesAFailureAtOnce) {
@@ -560,7 +560,7 @@ TEST_F(Shown, NamesAFailureAtOnce) {
   Console console(io, Options(), plan);
   console.Saw(Exited(1, 7));
   console.Failed(FirstFailure{1, 0});
-  EXPECT_EQ(ContentOf(err), "muster: worker.1 exited with code 7\n");
+  EXPECT_EQ(WrittenTo(err), "muster: worker.1 exited with code 7\n");
 }
 
 TEST_F(Shown, PrintsNothingWhenQuietExceptFailures) {
@@ -573,23 +573,23 @@ TEST_F(Shown, PrintsNothingWhenQuietExceptFailures) {
   PutFile(logs / "worker.0.0.log", "not shown\n");
   console.Saw(Started(0));
   Finish(console, "all well\n", true);
-  EXPECT_EQ(ContentOf(out) + ContentOf(err), "");
+  EXPECT_EQ(WrittenTo(out) + WrittenTo(err), "");
 
   Console failing(io, options, plan);
   failing.Saw(Exited(1, 7));
   failing.Failed(FirstFailure{1, 0});
   Finish(failing, "the report\n", false);
-  EXPECT_EQ(ContentOf(err), "muster: worker.1 exited with code 7\nthe report\n");
+  EXPECT_EQ(WrittenTo(err), "muster: worker.1 exited with code 7\nthe report\n");
 }
 
 TEST_F(Shown, UsesColoursOnlyOnRequest) {
   const Plan plan = SamplePlan({{"worker", 1}});
   ConsoleOptions options = Options();
   Console(io, options, plan).Warn("plain, because a file is not a terminal");
-  EXPECT_EQ(ContentOf(err).find('\x1b'), std::string::npos);
+  EXPECT_EQ(WrittenTo(err).find('\x1b'), std::string::npos);
   options.colour = ConsoleOptions::Colour::kAlways;
   Console(io, options, plan).Stopping(1, true);
-  EXPECT_NE(ContentOf(err).find("\x1b[1;33mmuster:\x1b[0m stopping … (Ctrl-C again to kill at once)\n"),
+  EXPECT_NE(WrittenTo(err).find("\x1b[1;33mmuster:\x1b[0m stopping … (Ctrl-C again to kill at once)\n"),
             std::string::npos);
 }
 

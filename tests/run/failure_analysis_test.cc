@@ -14,6 +14,7 @@
 
 #include "base/system/clock.h"
 #include "run/directory/process_output.h"
+#include "run/history_of.h"
 #include "run/milliseconds.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
@@ -52,9 +53,10 @@ class FailureAnalysisTest : public ::testing::Test {
     PutFile(scratch / ("errors/" + name + ".0.json"), text);
   }
   FailureAnalysis Made(const Plan& plan, ProcessId origin) {
-    const CheckedJournal checked(plan, journal);
-    EXPECT_EQ(checked.damage(), "");
-    return AnalyseFailure(plan, checked, {origin, 0}, clocks.empty() ? ClocksOf(plan, checked) : clocks, folder.get());
+    RunHistory history = HistoryOf(plan, journal);
+    EXPECT_EQ(history.damage, "");
+    if (!clocks.empty()) history.clocks = clocks;
+    return AnalyseFailure(plan, history, {origin, 0}, folder.get());
   }
 
   ScratchFolder scratch;
@@ -275,8 +277,7 @@ TEST_F(FailureAnalysisTest, ProvesAnOriginByAnErrorFileThatIsOlderThanAllOfTheFi
     };
     if (own) write("worker.0", *own);
     write("worker.1", other);
-    const CheckedJournal checked(plan, journal);
-    const auto found = FindProvenOrigin(plan, checked, {0, 0}, ClocksOf(plan, checked), folder.get());
+    const auto found = FindProvenOrigin(plan, HistoryOf(plan, journal), {0, 0}, folder.get());
     return found ? static_cast<int>(found->exit.process) : -1;
   };
   ProcessExited exit;
@@ -339,9 +340,8 @@ TEST_F(FailureAnalysisTest, DoubtsAnOriginIfASanitizersLogIsOlder) {
   Exit(1, 1, 2'000);
   const std::uint64_t wall = 1'800'000'000'000'000'000;
   journal.records.front().wall = UtcText(wall + kMs / 20);
-  const CheckedJournal checked(plan, journal);
   const std::vector<EvidenceFile> files = {{"asan.7", "AddressSanitizer: x", ProcessId{1}, wall - 100 * kMs}};
-  const FailureAnalysis account = AnalyseFailure(plan, checked, {0, 0}, ClocksOf(plan, checked), folder.get(), files);
+  const FailureAnalysis account = AnalyseFailure(plan, HistoryOf(plan, journal), {0, 0}, folder.get(), files);
   ASSERT_EQ(account.signs.size(), 1U);
   EXPECT_EQ(account.signs[0].what, "asan.7 is older: AddressSanitizer: x");
 }

@@ -10,7 +10,7 @@
 #include "muster/plan.h"
 #include "page/collect/run_page.h"
 #include "page/collect/sweep_page.h"
-#include "run/journal/journal.h"
+#include "run/journal/run_history.h"
 #include "run/metrics/log_patterns.h"
 #include "run/report/report.h"
 #include "settings/values/value_json.h"
@@ -22,13 +22,13 @@ namespace {
 
 // Fails as MakeReport.
 Result<void> AddComparedRun(const std::string& run_dir, PageContent& page) {
-  const auto report = MakeReport(run_dir);
-  if (!report) return Fail(report.error());
   const auto recorded = ReadRun(run_dir);
   if (!recorded) return Fail(recorded.error());
+  const auto report = MakeReport(run_dir, *recorded);
+  if (!report) return Fail(report.error());
   const Plan& plan = *recorded->plan;
   const std::size_t source = page.sources.size();
-  const std::string began = recorded->journal.records().empty() ? "" : recorded->journal.records().front().wall;
+  const std::string began = recorded->history.first.wall;
 
   const std::size_t row = AddRow(page, fmt::format("{}:", source));
   for (const auto& [name, value] : plan.params) {

@@ -12,7 +12,6 @@
 
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
-#include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "muster/plan.h"
 #include "muster/value.h"
@@ -22,7 +21,7 @@
 #include "run/directory/process_output.h"
 #include "run/directory/run_files.h"
 #include "run/directory/usage_history.h"
-#include "run/journal/journal.h"
+#include "run/journal/run_history.h"
 #include "run/metrics/log_patterns.h"
 #include "run/report/failure_analysis.h"
 #include "run/report/report.h"
@@ -33,7 +32,7 @@
 namespace muster {
 namespace {
 
-// The processes of a run over time, from its journal: spans of their attempts, and what happened to them and to the
+// The processes of a run over time: spans of their attempts, and what happened to them and to the
 // run.
 
 struct RunLanes {
@@ -51,64 +50,56 @@ struct Span {
   std::string text;
 };
 
-struct Silence {
-  std::uint64_t bytes = 0;
-  double since = 0;  // when this size was seen first
-};
+using Marks = std::map<std::uint64_t, Value>;  // by record
 
-struct Lane {
-  std::vector<Span> spans;
-  Value::List marks;
-  Value::List silences;
-  std::optional<Silence> output;
-  bool stopped = false;  // muster has sent a signal to the current attempt
-};
+Value Mark(const char* kind, double at, const std::string& text = {}) {
+  return Value(Value::Map{{"kind", Value(kind)}, {"at", Value(at)}, {"text", TextValue(text)}});
+}
 
-class LaneWalk {
+Value::List InOrder(Marks marks) {
+  Value::List list;
+  for (auto& [seq, mark] : marks) list.push_back(std::move(mark));
+  return list;
+}
+
+class LaneMaker {
  public:
-  LaneWalk(const Plan& plan, const CheckedJournal& journal)
-      : plan_(plan), clocks_(ClocksOf(plan, journal)), hosts_(plan, journal), lanes_(plan.processes.size()) {
-    for (const JournalRecord& record : journal.records()) {
-      if (!began_) began_ = record.at;
-      last_ = Seconds(record.at);
-      Take(record);
-    }
-    if (!phases_.empty()) phases_.back().second.second = last_;
+  LaneMaker(const Plan& plan, const RunHistory& history) : plan_(plan), history_(history) {
+    const auto add = [&](const auto& event, const char* kind, const std::string& text) {
+      of_process_[event.process].emplace(event.seq, Mark(kind, Seconds(event.on_head), text));
+    };
+    for (const Recorded<RestartPlanned>& restart : history.restarts) add(restart, "restart", restart.why);
+    if (history.first_failure) add(*history.first_failure, "origin", "");
   }
 
   RunLanes Make(const Report& report) {
     RunLanes result;
-    result.seconds = last_;
-    for (ProcessId id = 0; id < lanes_.size(); ++id) result.lanes.push_back(LaneValue(id, report.processes[id]));
-    for (const auto& [name, span] : phases_) {
-      result.phases.emplace_back(
-          Value::Map{{"name", Value(name)}, {"from", Value(span.first)}, {"to", Value(span.second)}});
+    result.seconds = Seconds(history_.last.on_head);
+    for (ProcessId id = 0; id < plan_.processes.size(); ++id) result.lanes.push_back(Lane(id, report.processes[id]));
+    if (!history_.phases.empty()) AddPhase(result, history_.phases.front().from, 0, 0);
+    for (std::size_t i = 0; i < history_.phases.size(); ++i) {
+      AddPhase(result, history_.phases[i].to, Seconds(history_.phases[i].on_head), i + 1);
     }
-    result.marks = std::move(marks_);
+    Marks marks;
+    for (const auto& seen : history_.checkpoints) {
+      marks.emplace(seen.seq, Mark("checkpoint", Seconds(seen.on_head), seen.path));
+    }
+    for (const DumpHistory& dump : history_.dumps) {
+      marks.emplace(dump.order.seq, Mark("dump", Seconds(dump.order.on_head), dump.order.why));
+    }
+    for (const auto& stop : history_.stop_requests) marks.emplace(stop.seq, Mark("stop", Seconds(stop.on_head)));
+    result.marks = InOrder(std::move(marks));
     return result;
   }
 
  private:
-  double Seconds(MonotonicNs at) const { return SecondsBetween(*began_, at); }
-  // On the head's clock, or when the head received it.
-  double When(ProcessId process, std::uint32_t attempt, MonotonicNs at, const JournalRecord& record) const {
-    return Seconds(OnHead({hosts_.Of(process, attempt), at, 0}, clocks_).value_or(record.at));
-  }
+  double Seconds(MonotonicNs at) const { return SecondsBetween(history_.first.on_head, at); }
 
-  static Value Mark(const char* kind, double at, const std::string& text = {}) {
-    return Value(Value::Map{{"kind", Value(kind)}, {"at", Value(at)}, {"text", TextValue(text)}});
-  }
-
-  Span* Open(ProcessId process) {
-    std::vector<Span>& spans = lanes_[process].spans;
-    return spans.empty() || spans.back().to ? nullptr : &spans.back();
-  }
-  void Close(ProcessId process, double at) {
-    if (Span* span = Open(process)) span->to = std::max(at, span->from);
-  }
-  void Begin(ProcessId process, std::uint32_t attempt, double at, const char* state) {
-    Close(process, at);
-    lanes_[process].spans.push_back({.from = at, .to = {}, .attempt = attempt, .state = state, .text = {}});
+  // `next`: the index of the change that ended it.
+  void AddPhase(RunLanes& lanes, Phase phase, double from, std::size_t next) const {
+    const double to = next < history_.phases.size() ? Seconds(history_.phases[next].on_head) : lanes.seconds;
+    lanes.phases.emplace_back(
+        Value::Map{{"name", Value(std::string(PhaseName(phase)))}, {"from", Value(from)}, {"to", Value(to)}});
   }
 
   bool HasReadiness(ProcessId process) const {
@@ -116,95 +107,84 @@ class LaneWalk {
     return kind != Readiness::Kind::kStarted && kind != Readiness::Kind::kDone;
   }
 
-  void Exited(const ProcessExited& e, const JournalRecord& record) {
-    const double at = When(e.process, e.attempt, e.at, record);
-    EndSilence(e.process, at);
-    if (Span* span = Open(e.process)) {
-      Lane& lane = lanes_[e.process];
-      span->state = e.signalled ? lane.stopped ? "stopped" : "failed" : e.code == 0 ? "ok" : "failed";
-      if (lane.stopped && e.code != 0) span->state = "stopped";
-      span->text = e.signalled ? "ended by " + SignalName(e.code) : fmt::format("exited with code {}", e.code);
+  std::vector<Span> SpansOf(ProcessId id) const {
+    std::vector<Span> spans;
+    const auto close = [&](double at) {
+      if (!spans.empty() && !spans.back().to) spans.back().to = std::max(at, spans.back().from);
+    };
+    for (std::uint32_t number = 0; number < history_.attempts[id].size(); ++number) {
+      const AttemptHistory& attempt = history_.attempts[id][number];
+      const auto begin = [&](double at, const char* state) {
+        close(at);
+        spans.push_back({.from = at, .to = {}, .attempt = number, .state = state, .text = {}});
+      };
+      const auto end = [&](double at, const char* state, std::string text) {
+        if (!spans.empty() && !spans.back().to) spans.back().state = state, spans.back().text = std::move(text);
+        close(at);
+      };
+      const auto when = [&](const auto& event) { return Seconds(history_.TimeOf(attempt, event)); };
+      if (attempt.ordered) begin(Seconds(attempt.ordered->on_head), "starting");
+      if (attempt.started) begin(when(*attempt.started), HasReadiness(id) ? "starting" : "running");
+      if (attempt.ready) begin(when(*attempt.ready), "running");
+      if (const auto& failed = attempt.spawn_failed) {
+        end(Seconds(failed->on_head), "failed",
+            fmt::format("could not be started: {} {}", failed->stage, failed->detail));
+      }
+      if (const auto& exited = attempt.exited) {
+        const bool badly = exited->signalled || exited->code != 0;
+        const bool signalled = std::any_of(attempt.signals.begin(), attempt.signals.end(),
+                                           [&](const auto& sent) { return sent.seq < exited->seq; });
+        end(when(*exited),
+            !badly      ? "ok"
+            : signalled ? "stopped"
+                        : "failed",
+            exited->signalled ? "ended by " + SignalName(exited->code)
+                              : fmt::format("exited with code {}", exited->code));
+      }
     }
-    Close(e.process, at);
+    return spans;
   }
 
-  // A process whose log has not grown between two looks at it was silent in between.
-  void Output(const OutputSeen& e, double at) {
-    for (std::size_t i = 0; i < std::min(e.processes.size(), e.bytes.size()); ++i) {
-      Lane& lane = lanes_[e.processes[i]];
-      if (lane.output && lane.output->bytes == e.bytes[i]) continue;
-      EndSilence(e.processes[i], at);
-      lane.output = Silence{e.bytes[i], at};
-    }
-  }
-  void EndSilence(ProcessId process, double at) {
+  Value::List SilencesOf(ProcessId id) const {
     constexpr double kWorthShowing = 1;
-    Lane& lane = lanes_[process];
-    if (lane.output && at - lane.output->since > kWorthShowing) {
-      lane.silences.emplace_back(Value::Map{{"from", Value(lane.output->since)}, {"to", Value(at)}});
+    Value::List silences;
+    for (const AttemptHistory& attempt : history_.attempts[id]) {
+      const MonotonicNs end = attempt.exited ? history_.TimeOf(attempt, *attempt.exited) : history_.last.on_head;
+      for (const Silence& silence : attempt.silences) {
+        const double from = Seconds(silence.from);
+        const double to = Seconds(silence.to.value_or(end));
+        if (to - from <= kWorthShowing) continue;
+        silences.emplace_back(Value::Map{{"from", Value(from)}, {"to", Value(to)}});
+      }
     }
-    lane.output.reset();
+    return silences;
   }
 
-  void Take(const JournalRecord& record) {
-    const double at = Seconds(record.at);
-    std::visit(Overloaded{
-                   [&](const StartOrdered& e) {
-                     lanes_[e.process].stopped = false;
-                     Begin(e.process, e.attempt, at, "starting");
-                   },
-                   [&](const ProcessStarted& e) {
-                     const double started = When(e.process, e.attempt, e.at, record);
-                     Begin(e.process, e.attempt, started, HasReadiness(e.process) ? "starting" : "running");
-                   },
-                   [&](const ProcessReady& e) {
-                     Begin(e.process, e.attempt, When(e.process, e.attempt, e.at, record), "running");
-                   },
-                   [&](const SpawnFailed& e) {
-                     if (Span* span = Open(e.process)) {
-                       span->state = "failed";
-                       span->text = fmt::format("could not be started: {} {}", e.stage, e.detail);
-                     }
-                     Close(e.process, at);
-                   },
-                   [&](const ProcessExited& e) { Exited(e, record); },
-                   [&](const SignalSent& e) {
-                     Lane& lane = lanes_[e.process];
-                     lane.stopped = true;
-                     lane.marks.push_back(
-                         Mark("signal", When(e.process, e.attempt, e.at, record), "was sent " + SignalName(e.signal)));
-                   },
-                   [&](const FirstFailure& e) { lanes_[e.process].marks.push_back(Mark("origin", at)); },
-                   [&](const RestartPlanned& e) { lanes_[e.process].marks.push_back(Mark("restart", at, e.why)); },
-                   [&](const LimitPassed& e) {
-                     if (e.limit.starts_with("silent")) lanes_[e.process].marks.push_back(Mark("silent", at));
-                   },
-                   [&](const OutputSeen& e) { Output(e, at); },
-                   [&](const CheckpointSeen& e) { marks_.push_back(Mark("checkpoint", at, e.path)); },
-                   [&](const DumpOrdered& e) { marks_.push_back(Mark("dump", at, e.why)); },
-                   [&](const StopRequested&) { marks_.push_back(Mark("stop", at)); },
-                   [&](const PhaseChanged& e) {
-                     if (!phases_.empty()) phases_.back().second.second = at;
-                     if (phases_.empty()) phases_.push_back({std::string(PhaseName(e.from)), {0, at}});
-                     phases_.push_back({std::string(PhaseName(e.to)), {at, at}});
-                   },
-                   [](const auto&) {},
-               },
-               record.entry);
+  Value::List MarksOf(ProcessId id) {
+    Marks& marks = of_process_[id];
+    for (const AttemptHistory& attempt : history_.attempts[id]) {
+      for (const Recorded<SignalSent>& sent : attempt.signals) {
+        const double at = Seconds(history_.TimeOf(attempt, sent));
+        marks.emplace(sent.seq, Mark("signal", at, "was sent " + SignalName(sent.signal)));
+      }
+      for (const Recorded<LimitPassed>& limit : attempt.limits) {
+        if (limit.limit.starts_with("silent")) marks.emplace(limit.seq, Mark("silent", Seconds(limit.on_head)));
+      }
+    }
+    return InOrder(std::move(marks));
   }
 
-  Value LaneValue(ProcessId id, const ProcessReport& process) {
-    Lane& lane = lanes_[id];
-    if (lane.output) EndSilence(id, last_);
+  Value Lane(ProcessId id, const ProcessReport& process) {
     Value::List spans;
+    const std::vector<Span> all = SpansOf(id);
     const bool still = process.verdict == "running";
-    for (Span& span : lane.spans) {
-      const bool last = &span == &lane.spans.back();
+    for (Span span : all) {
+      const bool last = spans.size() + 1 == all.size();
       // The last attempt has the process's verdict, which knows the others.
       if (last && span.state != "starting" && process.verdict != "not_started") span.state = process.verdict;
       if (last && !span.to && !still) span.state = "lost";
       spans.emplace_back(Value::Map{{"from", Value(span.from)},
-                                    {"to", Value(span.to.value_or(last_))},
+                                    {"to", Value(span.to.value_or(Seconds(history_.last.on_head)))},
                                     {"attempt", CountValue(span.attempt)},
                                     {"state", Value(span.state)},
                                     {"text", TextValue(span.text)}});
@@ -217,23 +197,14 @@ class LaneWalk {
                             {"devices", Value(std::move(devices))},
                             {"verdict", TextValue(process.verdict)},
                             {"spans", Value(std::move(spans))},
-                            {"silences", Value(std::move(lane.silences))},
-                            {"marks", Value(std::move(lane.marks))}});
+                            {"silences", Value(SilencesOf(id))},
+                            {"marks", Value(MarksOf(id))}});
   }
 
   const Plan& plan_;
-  HostClocks clocks_;
-  AttemptHosts hosts_;
-  std::vector<Lane> lanes_;
-  std::optional<MonotonicNs> began_;
-  double last_ = 0;
-  std::vector<std::pair<std::string, std::pair<double, double>>> phases_;
-  Value::List marks_;
+  const RunHistory& history_;
+  std::map<ProcessId, Marks> of_process_;
 };
-
-RunLanes LanesOf(const Plan& plan, const CheckedJournal& journal, const Report& report) {
-  return LaneWalk(plan, journal).Make(report);
-}
 
 // The plan of a run for its page: parameters, and the command and variables of each role, with where they come from as
 // far as the run directory says.
@@ -571,16 +542,14 @@ Value LogsOf(const Plan& plan, const Report& report, int folder) {
   return Value(std::move(logs));
 }
 
-Value RestartsValue(const Report& report, const std::vector<JournalRecord>& records) {
+Value RestartsValue(const Report& report, const RunHistory& history) {
   Value::List restarts;
-  for (const JournalRecord& record : records) {
-    const auto* restart = std::get_if<RestartPlanned>(&record.entry);
-    if (restart == nullptr) continue;
-    const ProcessReport& process = report.processes[restart->process];
-    restarts.emplace_back(Value::Map{{"scope", TextValue(restart->scope)},
+  for (const Recorded<RestartPlanned>& restart : history.restarts) {
+    const ProcessReport& process = report.processes[restart.process];
+    restarts.emplace_back(Value::Map{{"scope", TextValue(restart.scope)},
                                      {"process", TextValue(fmt::format("{}.{}", process.role, process.index))},
-                                     {"at", Value(InSeconds(record.at - records.front().at))},
-                                     {"why", TextValue(restart->why)}});
+                                     {"at", Value(SecondsBetween(history.first.on_head, restart.on_head))},
+                                     {"why", TextValue(restart.why)}});
   }
   return Value(std::move(restarts));
 }
@@ -588,18 +557,16 @@ Value RestartsValue(const Report& report, const std::vector<JournalRecord>& reco
 }  // namespace
 
 Result<void> AddRun(const std::string& run_dir, PageContent& page) {
-  const auto report = MakeReport(run_dir);
-  if (!report) return Fail(report.error());
   const auto recorded = ReadRun(run_dir);
   if (!recorded) return Fail(recorded.error());
+  const auto report = MakeReport(run_dir, *recorded);
+  if (!report) return Fail(report.error());
   const Plan& plan = *recorded->plan;
-  const std::vector<JournalRecord>& records = recorded->journal.records();
   AddProcesses(*report, page);
   const std::optional<TrialOfRun> trial = FindTrialOfRun(run_dir);
   const std::size_t without_curves =
       AddCurves(run_dir, report->outcome != "running", trial ? trial->objective : "", page);
-  RunLanes lanes = LanesOf(plan, recorded->journal, *report);
-  const std::string began = records.empty() ? "" : records.front().wall;
+  RunLanes lanes = LaneMaker(plan, recorded->history).Make(*report);
   page.live = report->outcome == "running";
   page.sources.emplace_back(Value::Map{{"kind", Value("run")},
                                        {"name", TextValue(trial ? trial->name : report->name)},
@@ -616,7 +583,7 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
                        {"why", TextValue(report->why)},
                        {"doc", TextValue(plan.doc)},
                        {"sweep_dir", trial ? TextValue(trial->sweep_dir) : Value()},
-                       {"began", TextValue(began)},
+                       {"began", TextValue(recorded->history.first.wall)},
                        {"seconds", Value(lanes.seconds)},
                        {"hosts", TextsValue({hosts.begin(), hosts.end()})},
                        {"checkpoint", TextValue(report->checkpoint)},
@@ -627,7 +594,7 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
                        {"dir", TextValue(report->run_dir)},
                        {"without_curves", CountValue(without_curves)},
                        {"damage", TextValue(report->journal_damage)},
-                       {"restarts", RestartsValue(*report, records)},
+                       {"restarts", RestartsValue(*report, recorded->history)},
                        {"failure", report->first_failure ? FailureValue(*report, *report->first_failure) : Value()},
                        {"startup", StartupValue(report->startup)},
                        {"lanes", Value(std::move(lanes.lanes))},

@@ -395,7 +395,7 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
         if (!swept) fixed += fmt::format("{}{}={}", fixed.empty() ? "" : ", ", name, PlainText(value));
       }
       add("fixed parameters", fixed);
-      add("git", GitText(MakeCodeReport(run->journal)));
+      add("git", GitText(run->history.code));
     }
   }
   add("tags", TagsText(TagValues(TagsOfRun(dir))));

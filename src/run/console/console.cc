@@ -308,7 +308,7 @@ void Console::Saw(const Event& event) {
                    impl.failure = EndingText(impl.plan, e);
                    impl.Ended(e.process, !e.signalled && e.code == 0);
                  },
-                 [](const auto&) {},
+                 [](const auto&) {},  // what else is worth a line has a function of its own, as Warn
              },
              event);
 }

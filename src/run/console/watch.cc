@@ -38,7 +38,7 @@ void WatchedProgress::Take(const JournalRecord& record) {
                  [&](const ProcessExited& e) { states_[e.process] = State::kEnded; },
                  [&](const SpawnFailed& e) { states_[e.process] = State::kEnded; },
                  [&](const RestartPlanned& e) { states_[e.process] = State::kWaiting; },
-                 [](const auto&) {},
+                 [](const auto&) {},  // counts of states change with the start and the end of attempts alone
              },
              record.entry);
 }
@@ -75,7 +75,7 @@ struct IsOneOf<E, std::variant<Members...>> : std::disjunction<std::is_same<E, M
 template <class E>
 concept IsEvent = IsOneOf<E, Event>::value;
 
-// Shows a record as the session shows its event.
+// Shows a record as the session shows its event, which shows no other facts, either.
 void Show(Console& console, const JournalRecord& record, const std::string& run_dir) {
   std::visit(Overloaded{
                  [&](const RunBegan& e) { console.Began(e.run_id, e.plan_id, run_dir); },

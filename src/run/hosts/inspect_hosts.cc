@@ -72,7 +72,7 @@ class Asking {
                      Over(one);
                    },
                    [&](const AgentEmpty&) { Over(one); },
-                   [](const auto&) {},
+                   [](const auto&) {},  // messages about runs, which this agent does not have
                },
                message);
   }

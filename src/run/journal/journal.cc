@@ -11,9 +11,7 @@
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "muster/value.h"
-#include "plan/text/plan_json.h"
 #include "run/directory/private_files.h"
-#include "run/directory/run_files.h"
 #include "run/lines/json_lines.h"
 #include "settings/values/value_json.h"
 #include "wire/archive/archive.h"
@@ -171,7 +169,6 @@ constexpr EntryNames<JournalEntry> kEntryNames = {
     "hosts_compared",  "paths_compared",  "code_shipped",   "code_seen",          "checkpoint_seen", "host_stray",
     "devices_awaited", "engine_answered"};
 
-constexpr std::size_t kMaxJournalBytes = 1U << 30;
 // For all values of a line together: the binding of a million processes has three million. A value takes far more
 // memory than its text.
 constexpr std::ptrdiff_t kMaxValues = 4'000'000;
@@ -210,16 +207,6 @@ Parsed ReadLine(std::string_view line) {
   const tl::expected<Value, std::string> json = ValueFromJsonText(line);
   if (!json || json->AsMap() == nullptr) return No("a line is not a JSON object");
   return RecordOf(line, LineReader::Order::kAny);
-}
-
-// `take` also gets the position after the record.
-template <class Take>
-std::string ReadRecordsOf(const std::string& path, const Take& take) {
-  const UniqueFd file = OpenJournal(AT_FDCWD, path);
-  if (!file) return SystemError("file", fmt::format("cannot read {}", Quoted(path)), errno).message;
-  std::string stopped;
-  ReadRecords(file.get(), {}, ReadLine, take, stopped);
-  return stopped;
 }
 
 }  // namespace
@@ -261,21 +248,28 @@ JournalContents ParseJournal(std::string_view bytes) {
   return contents;
 }
 
-std::string ReadJournal(const std::string& path, const std::function<bool(JournalRecord record)>& take) {
-  return ReadRecordsOf(path, [&](JournalRecord&& record, JournalPosition) { return take(std::move(record)); });
+std::string ReadJournal(const std::string& path, const std::function<bool(JournalRecord record)>& take,
+                        std::uint64_t max_bytes) {
+  const UniqueFd file = OpenJournal(AT_FDCWD, path);
+  if (!file) return SystemError("file", fmt::format("cannot read {}", Quoted(path)), errno).message;
+  std::string stopped;
+  bool too_long = false;
+  ReadRecords(
+      file.get(), {}, ReadLine,
+      [&](JournalRecord&& record, JournalPosition end) {
+        too_long = end.bytes > max_bytes;
+        return !too_long && take(std::move(record));
+      },
+      stopped);
+  return too_long ? fmt::format("it is longer than {} bytes", max_bytes) : stopped;
 }
 
 JournalContents ReadJournal(const std::string& path) {
   JournalContents contents;
-  bool too_long = false;
-  contents.stopped = ReadRecordsOf(path, [&](JournalRecord&& record, JournalPosition end) {
-    too_long = end.bytes > kMaxJournalBytes;
-    if (too_long) return false;
-    contents.valid_bytes = end.bytes;
+  contents.stopped = ReadJournal(path, [&](JournalRecord record) {
     contents.records.push_back(std::move(record));
     return true;
   });
-  if (too_long) contents.stopped = fmt::format("it is longer than {} bytes", kMaxJournalBytes);
   return contents;
 }
 
@@ -381,72 +375,6 @@ bool PlanFit::Take(const JournalRecord& record) {
   if (problem.empty()) return true;
   problem_ = fmt::format("record {} ({}) names {}", record.seq, EntryName(record.entry), problem);
   return false;
-}
-
-CheckedJournal::CheckedJournal(const Plan& plan, JournalContents contents)
-    : records_(std::move(contents.records)), damage_(std::move(contents.stopped)) {
-  PlanFit fit(plan);
-  std::string first;
-  const std::size_t left_out = std::erase_if(records_, [&](const JournalRecord& record) {
-    if (fit.Take(record)) return false;
-    if (first.empty()) first = fit.problem();
-    return true;
-  });
-  if (left_out == 0) return;
-  if (!damage_.empty()) damage_ += "; ";
-  damage_ += left_out == 1 ? first : fmt::format("{} records do not match the plan, the first: {}", left_out, first);
-}
-
-Result<RecordedRun> ReadRun(const std::string& run_dir, std::shared_ptr<const Plan> plan) {
-  UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!plan) {
-    const Result<std::string> json = ReadPlanJson(folder.get(), run_dir);
-    if (!json) return Fail(json.error());
-    Result<Plan> read = PlanFromJson(*json);
-    if (!read) return Fail(std::move(read.error()));
-    plan = std::make_shared<const Plan>(*std::move(read));
-  }
-  HideSecretsOf(*plan);  // what the reader quotes of the run's output
-  CheckedJournal journal(*plan, ReadJournal(run_dir + "/journal.jsonl"));
-  return RecordedRun{std::move(folder), std::move(plan), std::move(journal)};
-}
-
-AttemptHosts::AttemptHosts(const Plan& plan, const CheckedJournal& journal) {
-  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
-    machine_of_.push_back(host);
-    machines_[host].name = plan.hosts[host].label;
-  }
-  for (const Process& process : plan.processes) host_of_.push_back(process.host);
-  for (const JournalRecord& record : journal.records()) {
-    if (const auto* reached = std::get_if<HostReached>(&record.entry)) {
-      machines_[reached->host].name = reached->name.substr(reached->name.find('@') + 1);
-    } else if (const auto* bound = std::get_if<PlanBound>(&record.entry)) {
-      for (std::uint32_t host = 0; host < bound->hosts.size(); ++host) {
-        machines_[host] = {bound->hosts[host].name, bound->hosts[host].devices};
-      }
-    } else if (const auto* replaced = std::get_if<HostReplaced>(&record.entry)) {
-      if (!replaced->error.empty() || replaced->host >= machine_of_.size()) continue;
-      machine_of_[replaced->host] = replaced->by;
-      machines_[replaced->by] = {replaced->name, replaced->devices};
-    } else if (const auto* ordered = std::get_if<StartOrdered>(&record.entry)) {
-      ordered_[{ordered->process, ordered->attempt}] = machine_of_[host_of_[ordered->process]];
-    }
-  }
-}
-
-std::uint32_t AttemptHosts::Of(ProcessId process, std::uint32_t attempt) const {
-  const auto found = ordered_.find({process, attempt});
-  return found != ordered_.end() ? found->second : machine_of_[host_of_[process]];
-}
-
-std::string AttemptHosts::Name(std::uint32_t machine) const {
-  const auto found = machines_.find(machine);
-  return found == machines_.end() ? fmt::format("host{}", machine) : found->second.name;
-}
-
-std::vector<std::string> AttemptHosts::Devices(std::uint32_t machine) const {
-  const auto found = machines_.find(machine);
-  return found == machines_.end() ? std::vector<std::string>() : found->second.devices;
 }
 
 }  // namespace muster

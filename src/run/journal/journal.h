@@ -1,13 +1,11 @@
 // The journal of a run: JSON lines, one per event and per order, in the order in which they happened, written by one
-// head before their consequences; docs/journal.md describes the format. It is read checked against the run's plan:
-// records with numbers that the plan does not have are removed and counted here, once, so that no consumer has to
-// check them.
+// head before their consequences; docs/journal.md describes the format. Its records are checked one by one against the
+// run's plan. run_history.h folds them.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/system/unique_fd.h"
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "muster/result.h"
@@ -57,6 +54,15 @@ struct JournalRecord {
   bool operator==(const JournalRecord&) const = default;
 };
 
+// The number and the time of a record.
+struct RecordMark {
+  std::uint64_t seq = 0;    // lower in records that were written before
+  MonotonicNs on_head = 0;  // when the head wrote it
+  std::string wall;         // UTC, RFC 3339
+
+  bool operator==(const RecordMark&) const = default;
+};
+
 // The name in the line, such as "process_exited".
 std::string_view EntryName(const JournalEntry& entry);
 
@@ -78,9 +84,10 @@ JournalContents ParseJournal(std::string_view bytes);
 // A file that cannot be read gives no records and the reason. Reads at most 1 GiB.
 JournalContents ReadJournal(const std::string& path);
 
-// Passes the records of the file to `take` one by one, in bounded memory whatever the file's size, until it returns
-// false. Returns why reading stopped before the end of the file, like JournalContents::stopped.
-std::string ReadJournal(const std::string& path, const std::function<bool(JournalRecord record)>& take);
+// Passes the records of the file's first `max_bytes` to `take` one by one, in bounded memory whatever the file's size,
+// until it returns false. Returns why reading stopped before the end of the file, like JournalContents::stopped.
+std::string ReadJournal(const std::string& path, const std::function<bool(JournalRecord record)>& take,
+                        std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());
 
 // Writes the journal of a run: append-only, each record before its consequences.
 class JournalWriter {
@@ -112,6 +119,9 @@ class JournalWriter {
 
 // Checks whether the records of a journal are valid for a plan.
 
+// More hosts than any run has besides those of its plan.
+inline constexpr std::uint32_t kMaxSpares = 1U << 16;
+
 // Checks records against a plan, in the order of the journal.
 class PlanFit {
  public:
@@ -128,66 +138,6 @@ class PlanFit {
   std::vector<std::uint32_t> ordered_;  // by process: number of ordered attempts
   std::uint64_t hosts_;
   std::string problem_;
-};
-
-// The journal of a run, checked against the run's plan: the numbers of processes, attempts and hosts in its records are
-// valid indices.
-//
-// A run directory may come from elsewhere, and a journal with correct checksums can name a process that the plan does
-// not have. Such records are removed here, once, and counted, so that no consumer has to check.
-
-// More hosts than any run has besides those of its plan.
-inline constexpr std::uint32_t kMaxSpares = 1U << 16;
-
-class CheckedJournal {
- public:
-  CheckedJournal(const Plan& plan, JournalContents contents);
-
-  const std::vector<JournalRecord>& records() const { return records_; }
-  // Why records are missing: JournalContents::stopped, and how many were invalid. Empty if none are missing.
-  const std::string& damage() const { return damage_; }
-
- private:
-  std::vector<JournalRecord> records_;
-  std::string damage_;
-};
-
-// The plan and the checked journal of a run directory: the input of reports.
-struct RecordedRun {
-  UniqueFd folder;
-  std::shared_ptr<const Plan> plan;  // never null
-  CheckedJournal journal;
-};
-
-// Fails with kind "run" if the folder has no plan, and as PlanFromJson does if the plan is invalid. A journal that
-// cannot be read has no records. With `plan`, which must be the one in the folder, plan.json is not read: parsing it is
-// most of the work for a plan of many processes.
-Result<RecordedRun> ReadRun(const std::string& run_dir, std::shared_ptr<const Plan> plan = nullptr);
-
-// Reads from the journal on which machine (run/supervise/host_replacement.h) each attempt of a run's processes was, and
-// the names of the machines.
-class AttemptHosts {
- public:
-  // The arguments are only read by the constructor.
-  AttemptHosts(const Plan& plan, const CheckedJournal& journal);
-
-  // The machine of the attempt; for an attempt that was not ordered, the one that it would be on.
-  std::uint32_t Of(ProcessId process, std::uint32_t attempt) const;
-  // The machine's own host name; before that is known, the name given by the user, else the plan's label.
-  std::string Name(std::uint32_t machine) const;
-  // Names of the plan's devices on the machine; empty before they were allocated.
-  std::vector<std::string> Devices(std::uint32_t machine) const;
-
- private:
-  struct Machine {
-    std::string name;
-    std::vector<std::string> devices;
-  };
-
-  std::vector<std::uint32_t> host_of_;     // by process: host of the plan
-  std::vector<std::uint32_t> machine_of_;  // by host of the plan: its last machine
-  std::map<std::uint32_t, Machine> machines_;
-  std::map<std::pair<ProcessId, std::uint32_t>, std::uint32_t> ordered_;  // machine of each attempt
 };
 
 }  // namespace muster

@@ -26,6 +26,15 @@
 namespace muster {
 namespace {
 
+// What neither the trace nor the summary of a run needs.
+constexpr Ignoring<StopOrdered, FirstFailure, FailureTraced, EndedEarly, StrayEvent, FinishOrdered, SignalSent,
+                   AgentEmpty, AgentLost, StopRequested, DeadlinePassed, ProcessReady, OutputSeen, RestartPlanned,
+                   LimitPassed, FirstOutput, EndEvidence, PortTaken, RebindOrdered, PlanRebound, ProcessDumped,
+                   HostDumped, DumpRequested, DumpOrdered, DumpEnded, PtyOpened, PtyClosed, HostActivated,
+                   ClockCompared, ReplaceOrdered, HostReplaced, HostsCompared, PathsCompared, CodeShipped, CodeSeen,
+                   CheckpointSeen, HostStray, EngineAnswered>
+    kIgnored;
+
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 // The journal is written with its last record; one that is younger was copied.
@@ -72,8 +81,8 @@ std::uint64_t LastTimeOfLogsNs(int run_folder) {
 
 }  // namespace
 
-MonotonicNs NsUntilLastSign(int run_folder, const JournalRecord& first, const JournalRecord& last) {
-  const MonotonicNs recorded = last.at > first.at ? last.at - first.at : 0;
+MonotonicNs NsUntilLastSign(int run_folder, const RecordMark& first, const RecordMark& last) {
+  const MonotonicNs recorded = last.on_head > first.on_head ? last.on_head - first.on_head : 0;
   const auto began = ParseUtc(first.wall);
   const auto ended = ParseUtc(last.wall);
   if (!began || !ended) return recorded;
@@ -84,27 +93,37 @@ MonotonicNs NsUntilLastSign(int run_folder, const JournalRecord& first, const Jo
   return until;
 }
 
+// These two readers fold the journal themselves, because they have no plan: reading one would be most of their work for
+// a list of many runs, and muster clean must find the processes of a run whose plan is damaged. As each event has a
+// name here, too, a new one is not ignored by accident.
+
 Result<RunTrace> TraceRun(const std::string& run_dir) {
   RunTrace trace;
   bool elsewhere = false;  // on a host whose pids are not this machine's
   std::map<std::pair<ProcessId, std::uint32_t>, std::pair<std::int32_t, std::uint64_t>> running;
+  const Overloaded take{
+      [&](const RunBegan& e) {
+        trace.run_id = e.run_id;
+        trace.boot = e.boot;
+        trace.head = {e.pid, e.start_ticks};
+      },
+      [&](const AgentConnected& e) {
+        trace.identities.emplace_back(e.pid, e.start_ticks);
+        trace.cgroup = e.cgroup;
+      },
+      [&](const HostReached&) { elsewhere = true; },
+      [&](const ProcessStarted& e) {
+        running[{e.process, e.attempt}] = {e.pid, e.start_ticks};
+      },
+      [&](const ProcessExited& e) {
+        running.erase({e.process, e.attempt});
+      },
+      [&](const RunEnded&) { trace.ended = true; },
+      Ignoring<PlanBound, PreparationFailed, StartOrdered, PhaseChanged, SpawnFailed, DevicesAwaited>(),
+      kIgnored,
+  };
   const std::string stopped = ReadJournal(run_dir + "/journal.jsonl", [&](const JournalRecord& record) {
-    if (const auto* began = std::get_if<RunBegan>(&record.entry)) {
-      trace.run_id = began->run_id;
-      trace.boot = began->boot;
-      trace.head = {began->pid, began->start_ticks};
-    } else if (const auto* agent = std::get_if<AgentConnected>(&record.entry)) {
-      trace.identities.emplace_back(agent->pid, agent->start_ticks);
-      trace.cgroup = agent->cgroup;
-    } else if (std::holds_alternative<HostReached>(record.entry)) {
-      elsewhere = true;
-    } else if (const auto* started = std::get_if<ProcessStarted>(&record.entry)) {
-      running[{started->process, started->attempt}] = {started->pid, started->start_ticks};
-    } else if (const auto* exited = std::get_if<ProcessExited>(&record.entry)) {
-      running.erase({exited->process, exited->attempt});
-    } else if (std::holds_alternative<RunEnded>(record.entry)) {
-      trace.ended = true;
-    }
+    std::visit(take, record.entry);
     return true;
   });
   if (trace.run_id.empty()) {
@@ -125,6 +144,8 @@ bool HeadLives(const RunTrace& trace) {
 }
 
 namespace {
+
+RecordMark MarkOf(const JournalRecord& record) { return {record.seq, record.at, record.wall}; }
 
 constexpr std::size_t kEnd = 64U << 10;  // the first and last records are far smaller
 
@@ -151,29 +172,33 @@ void Count(const std::string& run_dir, RunSummary& summary, std::optional<Journa
   enum class State : std::uint8_t { kOrdered, kRunning, kEnded };
   std::map<ProcessId, State> states;
   summary.phase = PhaseName(Phase::kPreparing);
+  const Overloaded take{
+      [&](const PhaseChanged& e) {
+        summary.phase = PhaseName(e.to);
+        summary.waits.clear();
+      },
+      [&](const DevicesAwaited& e) { summary.waits = e.holders; },
+      [&](const PlanBound& e) {
+        summary.waits.clear();
+        summary.devices.clear();
+        for (const HostBinding& host : e.hosts) {
+          auto& [name, devices] = summary.devices.emplace_back(host.name, host.devices);
+          std::erase(devices, "");  // of no process
+        }
+      },
+      [&](const PreparationFailed&) { summary.waits.clear(); },
+      [&](const StartOrdered& e) {
+        states[e.process] = State::kOrdered;
+        if (e.attempt > 0) ++summary.restarts;
+      },
+      [&](const ProcessStarted& e) { states[e.process] = State::kRunning; },
+      [&](const ProcessExited& e) { states[e.process] = State::kEnded; },
+      [&](const SpawnFailed& e) { states[e.process] = State::kEnded; },
+      Ignoring<RunBegan, AgentConnected, HostReached, RunEnded>(),
+      kIgnored,
+  };
   ReadJournal(run_dir + "/journal.jsonl", [&](JournalRecord record) {
-    std::visit(Overloaded{[&](const PhaseChanged& e) {
-                            summary.phase = PhaseName(e.to);
-                            summary.waits.clear();
-                          },
-                          [&](const DevicesAwaited& e) { summary.waits = e.holders; },
-                          [&](const PlanBound& e) {
-                            summary.waits.clear();
-                            summary.devices.clear();
-                            for (const HostBinding& host : e.hosts) {
-                              auto& [name, devices] = summary.devices.emplace_back(host.name, host.devices);
-                              std::erase(devices, "");  // of no process
-                            }
-                          },
-                          [&](const PreparationFailed&) { summary.waits.clear(); },
-                          [&](const StartOrdered& e) {
-                            states[e.process] = State::kOrdered;
-                            if (e.attempt > 0) ++summary.restarts;
-                          },
-                          [&](const ProcessStarted& e) { states[e.process] = State::kRunning; },
-                          [&](const ProcessExited& e) { states[e.process] = State::kEnded; },
-                          [&](const SpawnFailed& e) { states[e.process] = State::kEnded; }, [](const auto&) {}},
-               record.entry);
+    std::visit(take, record.entry);
     last = std::move(record);
     return true;
   });
@@ -214,7 +239,7 @@ Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
     summary.outcome = "running";
   } else {
     summary.outcome = OutcomeName(Cause::kLost);
-    summary.seconds = InSeconds(NsUntilLastSign(folder.get(), *first, last ? *last : *first));
+    summary.seconds = InSeconds(NsUntilLastSign(folder.get(), MarkOf(*first), MarkOf(last ? *last : *first)));
     summary.exit_code = 3;
     summary.why = "muster itself exited before the run ended";
     summary.running = 0;  // nobody knows more of these than that they were running

@@ -19,7 +19,7 @@ namespace muster {
 
 // From the first record of the journal to the last sign in the run directory (a descriptor); at least to the last
 // record. The times of the files count unless the directory was copied without them; then the times in the files do.
-MonotonicNs NsUntilLastSign(int run_folder, const JournalRecord& first, const JournalRecord& last);
+MonotonicNs NsUntilLastSign(int run_folder, const RecordMark& first, const RecordMark& last);
 
 // Reads from a run's journal which of its processes may still exist, to find them when head and agent are gone.
 //

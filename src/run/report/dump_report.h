@@ -1,4 +1,4 @@
-// The dumps of a run, read from its journal and logs, with processes in the same place as one group.
+// The dumps of a run, from its history and logs, with processes in the same place as one group.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "run/directory/rank_set.h"
-#include "run/journal/journal.h"
+#include "run/journal/run_history.h"
 #include "run/report/failure_analysis.h"
 
 namespace muster {
@@ -52,7 +52,7 @@ std::size_t PlaceOf(const std::vector<SystemProcessState>& states);
 std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumped>& reported,
                                 const std::function<bool(ProcessId)>& keep = {});
 
-// Reads the dumps of a run from its journal and logs, for the report and for muster dump.
+// The dumps of a run, for the report and for muster dump.
 //
 // Reads the run directory; FoldDump groups the processes. Texts in it come from foreign programs: make them safe
 // before showing them.
@@ -76,7 +76,7 @@ struct DumpFilter {
 };
 
 // In order. `run_dir` is a descriptor of the run directory.
-std::vector<DumpReport> ReadDumps(const Plan& plan, const CheckedJournal& journal, int run_dir,
+std::vector<DumpReport> ReadDumps(const Plan& plan, const RunHistory& history, int run_dir,
                                   const DumpFilter& filter = {});
 
 // The last dump of the run in this folder, or the one with this number. Kind "dump" if there is none, or if none of the

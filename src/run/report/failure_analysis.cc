@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <iterator>
 #include <utility>
-#include <variant>
 
 #include <dirent.h>
 #include <elf.h>
@@ -22,7 +21,6 @@
 #include "base/system/unique_fd.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
-#include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
@@ -230,15 +228,19 @@ using Key = std::pair<ProcessId, std::uint32_t>;
 // it.
 struct Happening {
   MonotonicNs at = 0;
+  std::uint64_t seq = 0;  // of its record
   ProcessId process = 0;
   std::string what;
 };
 
-// The end of a failed attempt.
-struct Failed {
+// The last attempt of a process, which has ended. One followed by another was a restart, not a failure beside others.
+struct Ended {
   Key key;
-  ProcessExited exit;
-  bool asked = false;  // it had received a signal from muster
+  const AttemptHistory* attempt = nullptr;
+  bool asked = false;   // it had received a signal from muster
+  bool failed = false;  // else it was stopped by muster, or succeeded
+
+  const Recorded<ProcessExited>& exit() const { return *attempt->exited; }
 };
 
 // Replaces digits, and hexadecimal ones after 0x, so that lines that differ only in a rank, a time or an address are
@@ -267,117 +269,70 @@ std::vector<std::string> WithoutNumbers(const std::vector<std::string>& lines) {
   return plain;
 }
 
-// An entry of the journal about one attempt.
-template <class E>
-concept OfAttempt = requires(const E& entry) {
-  entry.process;
-  entry.attempt;
-};
-
-// Collects the journal entries for the analysis.
-class FailureWalk {
- public:
-  FailureWalk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
-      : plan_(plan), clocks_(clocks), hosts_(plan, journal) {
-    for (const JournalRecord& record : journal.records()) Take(record);
-  }
-
-  const AttemptHosts& hosts() const { return hosts_; }
-  const std::vector<Happening>& happenings() const { return happenings_; }
-  const std::vector<Failed>& failed() const { return failed_; }
-  // Ended in another way: stopped by muster, or successful.
-  const std::vector<Failed>& unfailed() const { return unfailed_; }
-  // Difference of the wall clock and the head's clock, in nanoseconds; empty if no record has a time.
-  std::optional<std::int64_t> wall_offset() const { return wall_offset_; }
-  const std::map<ProcessId, std::uint32_t>& attempts() const { return attempts_; }
-  const std::map<Key, MonotonicNs>& zeros() const { return zeros_; }
-  const std::map<Key, std::vector<std::string>>& evidence() const { return evidence_; }
-
- private:
-  void Add(const Key& key, std::string what, MonotonicNs on_host, MonotonicNs on_head) {
-    const auto at = OnHead({hosts_.Of(key.first, key.second), on_host, 0}, clocks_);
-    happenings_.push_back({at.value_or(on_head), key.first, std::move(what)});
-  }
-
-  void Take(const JournalRecord& record) {
-    const MonotonicNs on_head = record.at;
-    if (const auto wall = record.wall.empty() ? std::nullopt : ParseUtc(record.wall)) {
-      wall_offset_ = static_cast<std::int64_t>(*wall) - static_cast<std::int64_t>(on_head);
+// In the order in which their ends were reported: those that failed, then the others.
+std::vector<Ended> EndedOf(const RunHistory& history) {
+  std::vector<Ended> ended;
+  for (ProcessId process = 0; process < history.attempts.size(); ++process) {
+    const AttemptHistory& attempt = history.Last(process);
+    if (!attempt.exited) continue;
+    Ended& end = ended.emplace_back();
+    end.key = {process, static_cast<std::uint32_t>(history.attempts[process].size() - 1)};
+    end.attempt = &attempt;
+    bool by_our_signal = false;
+    for (const Recorded<SignalSent>& sent : attempt.signals) {
+      if (sent.error != 0 || sent.seq > attempt.exited->seq) continue;
+      end.asked = true;
+      by_our_signal = by_our_signal || (attempt.exited->signalled && attempt.exited->code == sent.signal);
     }
-    std::visit(Overloaded{
-                   [&](const OfAttempt auto& e) { attempts_[e.process] = std::max(attempts_[e.process], e.attempt); },
-                   [](const auto&) {},
-               },
-               record.entry);
-    std::visit(Overloaded{
-                   [&](const ProcessExited& e) { TakeExit(e, on_head); },
-                   [&](const SpawnFailed& e) {
-                     const Key key(e.process, e.attempt);
-                     Add(key, EndingText(e), e.at, on_head);
-                     zeros_.try_emplace(key, happenings_.back().at);
-                   },
-                   [&](const SignalSent& e) {
-                     if (e.error != 0) return;
-                     const Key key(e.process, e.attempt);
-                     sent_[key].insert(e.signal);
-                     Add(key, fmt::format("was sent {}", SignalName(e.signal)), e.at, on_head);
-                   },
-                   [&](const LimitPassed& e) {
-                     happenings_.push_back({on_head, e.process, EndingText(e)});
-                     zeros_.try_emplace({e.process, e.attempt}, on_head);
-                   },
-                   [&](const ProcessStarted& e) {
-                     if (e.attempt > 0) Add({e.process, e.attempt}, "was started again", e.at, on_head);
-                   },
-                   [&](const EndEvidence& e) {
-                     evidence_[{e.process, e.attempt}].push_back(e.detail);
-                   },
-                   [&](const PortTaken& e) {
-                     evidence_[{e.process, e.attempt}].push_back(TakenText(e));
-                   },
-                   [](const auto&) {},
-               },
-               record.entry);
+    end.failed = (attempt.exited->signalled || attempt.exited->code != 0) && !by_our_signal;
   }
+  std::sort(ended.begin(), ended.end(), [](const Ended& a, const Ended& b) {
+    return a.failed != b.failed ? a.failed : a.exit().seq < b.exit().seq;
+  });
+  return ended;
+}
 
-  void TakeExit(const ProcessExited& exit, MonotonicNs on_head) {
-    const Key key(exit.process, exit.attempt);
-    Add(key, EndingText(exit), exit.at, on_head);
-    zeros_.try_emplace(key, happenings_.back().at);
-    const auto sent = sent_.find(key);
-    const bool asked = sent != sent_.end();
-    const bool by_our_signal = asked && exit.signalled && sent->second.contains(exit.code);
-    if ((exit.signalled || exit.code != 0) && !by_our_signal) {
-      failed_.push_back({key, exit, asked});
-    } else {
-      unfailed_.push_back({key, exit, asked});
+// What happened to processes, in the order of their times.
+std::vector<Happening> HappeningsOf(const RunHistory& history) {
+  std::vector<Happening> happenings;
+  for (ProcessId process = 0; process < history.attempts.size(); ++process) {
+    for (const AttemptHistory& attempt : history.attempts[process]) {
+      const auto add = [&](const auto& event, std::string what) {
+        happenings.push_back({history.TimeOf(attempt, event), event.seq, process, std::move(what)});
+      };
+      if (attempt.started && attempt.started->attempt > 0) add(*attempt.started, "was started again");
+      if (attempt.spawn_failed) add(*attempt.spawn_failed, EndingText(*attempt.spawn_failed));
+      if (attempt.exited) add(*attempt.exited, EndingText(*attempt.exited));
+      for (const Recorded<SignalSent>& sent : attempt.signals) {
+        if (sent.error == 0) add(sent, fmt::format("was sent {}", SignalName(sent.signal)));
+      }
+      for (const Recorded<LimitPassed>& limit : attempt.limits) {
+        happenings.push_back({limit.on_head, limit.seq, process, EndingText(limit)});
+      }
     }
   }
+  std::sort(happenings.begin(), happenings.end(),
+            [](const Happening& a, const Happening& b) { return a.at != b.at ? a.at < b.at : a.seq < b.seq; });
+  return happenings;
+}
 
-  const Plan& plan_;
-  const HostClocks& clocks_;
-  AttemptHosts hosts_;
-  std::vector<Happening> happenings_;
-  std::vector<Failed> failed_;
-  std::vector<Failed> unfailed_;
-  std::optional<std::int64_t> wall_offset_;
-  std::map<ProcessId, std::uint32_t> attempts_;  // latest attempt of each process
-  std::map<Key, std::set<std::int32_t>> sent_;
-  std::map<Key, MonotonicNs> zeros_;  // the failure times of attempts by the journal
-  std::map<Key, std::vector<std::string>> evidence_;
-};
+// The failure time of the attempt by the journal: its end, or the limit that it exceeded before.
+std::optional<MonotonicNs> FailureTimeOf(const RunHistory& history, const AttemptHistory& attempt) {
+  std::map<std::uint64_t, MonotonicNs> times;  // by record
+  if (attempt.exited) times.emplace(attempt.exited->seq, history.TimeOf(attempt, *attempt.exited));
+  if (attempt.spawn_failed) times.emplace(attempt.spawn_failed->seq, history.TimeOf(attempt, *attempt.spawn_failed));
+  if (!attempt.limits.empty()) times.emplace(attempt.limits.front().seq, attempt.limits.front().on_head);
+  return times.empty() ? std::nullopt : std::optional(times.begin()->second);
+}
 
-std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> happenings, ProcessId origin,
-                                      MonotonicNs zero) {
-  std::stable_sort(happenings.begin(), happenings.end(),
-                   [](const Happening& a, const Happening& b) { return a.at < b.at; });
+std::vector<TimelineEntry> TimelineOf(const Plan& plan, const RunHistory& history, ProcessId origin, MonotonicNs zero) {
   struct Draft {
     TimelineEntry entry;
     std::set<ProcessId> processes;
   };
   std::vector<Draft> drafts;
   std::map<std::string, std::size_t> latest;  // latest draft with this text
-  for (const Happening& happening : happenings) {
+  for (const Happening& happening : HappeningsOf(history)) {
     const double at = happening.at >= zero ? InSeconds(happening.at - zero) : -InSeconds(zero - happening.at);
     if (at < -kTimelineBefore || at > kTimelineAfter) continue;
     const bool is_origin = happening.process == origin;
@@ -401,8 +356,8 @@ std::vector<TimelineEntry> TimelineOf(const Plan& plan, std::vector<Happening> h
   return timeline;
 }
 
-Moment MomentOf(const Failed& failed, const AttemptHosts& hosts) {
-  return {hosts.Of(failed.key.first, failed.key.second), failed.exit.at, EndLatenessNs(failed.exit.max_rss_kib)};
+Moment MomentOf(const Ended& ended) {
+  return {ended.attempt->machine, ended.exit().at, EndLatenessNs(ended.exit().max_rss_kib)};
 }
 
 constexpr std::size_t kMaxSearched = 256;               // stopped processes whose logs are searched
@@ -436,18 +391,17 @@ std::optional<std::uint64_t> NoteTime(int run_dir, const Plan& plan, const Key& 
 // the writing of a core, can take longer than it takes its peers to notice and to exit.
 class SignSearch {
  public:
-  SignSearch(const Plan& plan, const FailureWalk& walk, const HostClocks& clocks, int run_dir,
-             std::span<const EvidenceFile> files)
-      : plan_(plan), walk_(walk), clocks_(clocks), run_dir_(run_dir), files_(files) {
+  SignSearch(const Plan& plan, const RunHistory& history, int run_dir, std::span<const EvidenceFile> files)
+      : plan_(plan), history_(history), run_dir_(run_dir), files_(files) {
     if (auto logs = OpenFolder(run_dir, "logs")) logs_ = *std::move(logs);
   }
 
-  std::vector<EarlierSign> Of(const Failed& origin, const std::vector<Failed>& candidates) {
+  std::vector<EarlierSign> Of(const Ended& origin, const std::vector<Ended>& candidates) {
     std::vector<EarlierSign> signs;
     const auto first = FirstSignOf(origin);
-    const std::string named = origin.exit.signalled ? std::string() : NamedPeer(origin.key);
+    const std::string named = origin.exit().signalled ? std::string() : NamedPeer(origin.key);
     std::size_t searched = 0;
-    for (const Failed& other : candidates) {
+    for (const Ended& other : candidates) {
       if (other.key.first == origin.key.first) continue;
       const Process& process = plan_.processes[other.key.first];
       std::optional<Sign> sign = first ? NoteBefore(other, *first, origin) : std::nullopt;
@@ -455,7 +409,7 @@ class SignSearch {
       if (!sign && first && (!other.asked || searched++ < kMaxSearched)) sign = TracebackBefore(other, *first, origin);
       std::optional<double> before;
       if (sign) before = InSeconds(*first - sign->at_ns);
-      if (!sign && other.exit.core_dumped && !origin.exit.signalled) {
+      if (!sign && other.exit().core_dumped && !origin.exit().signalled) {
         sign = Sign{0, "it crashed, and writing its core dump delayed its end"};
       }
       if (!sign && process.rank && named == std::to_string(*process.rank)) {
@@ -472,8 +426,8 @@ class SignSearch {
   }
 
   // The one with the oldest error file that proves it.
-  std::optional<ProvenOrigin> Proven(const Failed& origin, const std::vector<Failed>& candidates) {
-    if (!IsReaction(origin.exit)) return std::nullopt;
+  std::optional<ProvenOrigin> Proven(const Ended& origin, const std::vector<Ended>& candidates) {
+    if (!IsReaction(origin.exit())) return std::nullopt;
     // One that only states the loss of a peer had no failure of its own before it ended.
     const bool lost_peer = IsOfPeer(StatementOf(origin.key));
     const auto first = lost_peer ? EndOf(origin) : FirstSignOf(origin);
@@ -481,31 +435,31 @@ class SignSearch {
     const std::uint64_t margin = lost_peer ? 0 : kFileMarginNs;
     std::optional<ProvenOrigin> proven;
     std::uint64_t oldest = *first;
-    for (const Failed& other : candidates) {
-      if (other.key.first == origin.key.first || (!other.exit.signalled && other.exit.code == 0)) continue;
+    for (const Ended& other : candidates) {
+      if (other.key.first == origin.key.first || (!other.exit().signalled && other.exit().code == 0)) continue;
       const auto at = NoteTime(run_dir_, plan_, other.key);
       if (!at || *at >= oldest || *at + margin + MarginOf(other, origin) >= *first) continue;
       const auto note = ReadErrorNote(run_dir_, plan_, other.key.first, other.key.second);
       if (!note || !note->unreadable.empty() || IsOfPeer(note->message)) continue;
       oldest = *at;
-      proven = {other.exit, fmt::format("{}{} older than what {} left behind, which ended first", kErrorFileEvidence,
-                                        DurationText(InSeconds(*first - *at)),
-                                        ProcessName(plan_, plan_.processes[origin.key.first]))};
+      proven = {other.exit(), fmt::format("{}{} older than what {} left behind, which ended first", kErrorFileEvidence,
+                                          DurationText(InSeconds(*first - *at)),
+                                          ProcessName(plan_, plan_.processes[origin.key.first]))};
     }
     return proven;
   }
 
  private:
-  std::uint64_t MarginOf(const Failed& other, const Failed& origin) const {
-    const AttemptHosts& hosts = walk_.hosts();
-    const bool same = hosts.Of(other.key.first, other.key.second) == hosts.Of(origin.key.first, origin.key.second);
-    return same ? 0 : kHostMarginNs;
+  std::uint64_t MarginOf(const Ended& other, const Ended& origin) const {
+    return other.attempt->machine == origin.attempt->machine ? 0 : kHostMarginNs;
   }
 
-  std::optional<std::uint64_t> EndOf(const Failed& origin) const {
-    const auto at = OnHead(MomentOf(origin, walk_.hosts()), clocks_);
-    if (!at || !walk_.wall_offset()) return std::nullopt;
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(*at) + *walk_.wall_offset());
+  std::optional<std::uint64_t> EndOf(const Ended& origin) const {
+    const auto at = OnHead(MomentOf(origin), history_.clocks);
+    for (const RecordMark* const record : {&history_.last, &history_.first}) {
+      if (const auto wall = at ? ParseUtc(record->wall) : std::nullopt) return *wall + (*at - record->on_head);
+    }
+    return std::nullopt;
   }
 
   // What the process says about its failure; may be empty.
@@ -517,7 +471,7 @@ class SignSearch {
   }
 
   // The end of the origin, its error file or the last line of its log, whichever is the oldest.
-  std::optional<std::uint64_t> FirstSignOf(const Failed& origin) {
+  std::optional<std::uint64_t> FirstSignOf(const Ended& origin) {
     const auto end = EndOf(origin);
     if (!end) return std::nullopt;
     std::uint64_t first = *end;
@@ -532,7 +486,7 @@ class SignSearch {
     return first;
   }
 
-  std::optional<Sign> NoteBefore(const Failed& other, std::uint64_t first, const Failed& origin) {
+  std::optional<Sign> NoteBefore(const Ended& other, std::uint64_t first, const Ended& origin) {
     const auto at = NoteTime(run_dir_, plan_, other.key);
     if (!at || *at + MarginOf(other, origin) >= first) return std::nullopt;
     const auto note = ReadErrorNote(run_dir_, plan_, other.key.first, other.key.second);
@@ -540,7 +494,7 @@ class SignSearch {
     return Sign{*at, "its error file is older: " + (note->message.empty() ? note->unreadable : note->message)};
   }
 
-  std::optional<Sign> FileBefore(const Failed& other, std::uint64_t first, const Failed& origin) const {
+  std::optional<Sign> FileBefore(const Ended& other, std::uint64_t first, const Ended& origin) const {
     for (const EvidenceFile& file : files_) {
       if (file.process != other.key.first || file.at_ns + MarginOf(other, origin) >= first) continue;
       return Sign{file.at_ns, fmt::format("{} is older: {}", file.path, file.what)};
@@ -548,7 +502,7 @@ class SignSearch {
     return std::nullopt;
   }
 
-  std::optional<Sign> TracebackBefore(const Failed& other, std::uint64_t first, const Failed& origin) {
+  std::optional<Sign> TracebackBefore(const Ended& other, std::uint64_t first, const Ended& origin) {
     const std::string log = LogPath(plan_, other.key.first, other.key.second);
     auto times = TimesOf(log);
     const std::uint64_t margin = kLogMarginNs + MarginOf(other, origin);
@@ -604,15 +558,19 @@ class SignSearch {
   static constexpr std::array<std::string_view, 8> kLostPeer = {"closed",    "reset",   "refused", "broken pipe",
                                                                 "timed out", "timeout", "lost",    "peer"};
   const Plan& plan_;
-  const FailureWalk& walk_;
-  const HostClocks& clocks_;
+  const RunHistory& history_;
   int run_dir_;
   std::span<const EvidenceFile> files_;
   UniqueFd logs_;
 };
 
-std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& failed, const FailureWalk& walk,
-                                  ProcessId origin, int run_dir) {
+std::vector<std::string> DetailsOf(const AttemptHistory& attempt) {
+  std::vector<std::string> details;
+  for (const EndEvidence& evidence : attempt.evidence) details.push_back(evidence.detail);
+  return details;
+}
+
+std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Ended>& failed, ProcessId origin, int run_dir) {
   struct Draft {
     FailedGroup group;
     std::vector<std::string> plain;
@@ -620,18 +578,16 @@ std::vector<FailedGroup> GroupsOf(const Plan& plan, const std::vector<Failed>& f
     std::set<ProcessId> processes;
   };
   std::vector<Draft> drafts;
-  for (const Failed& each : failed) {
+  for (const Ended& each : failed) {
     const auto [process, attempt] = each.key;
     if (process == origin) continue;
     const std::string& role = plan.roles[plan.processes[process].role].name;
     FailedGroup group;
-    group.why = EndingText(plan, each.exit);
+    group.why = EndingText(plan, each.exit());
     group.log = LogPath(plan, process, attempt);
     group.lines = LastLines(run_dir, group.log);
     group.error = ReadErrorNote(run_dir, plan, process, attempt);
-    if (const auto found = walk.evidence().find(each.key); found != walk.evidence().end()) {
-      group.evidence = found->second;
-    }
+    group.evidence = DetailsOf(*each.attempt);
     std::vector<std::string> plain = WithoutNumbers(group.lines);
     std::string message = group.error ? WithoutNumbers(group.error->message) : "";
     const auto same = std::find_if(drafts.begin(), drafts.end(), [&](const Draft& draft) {
@@ -669,29 +625,27 @@ void Measure(const Moment& other, const Moment& origin, const HostClocks& clocks
   if (!same) doubt.within += InSeconds(clocks[other.host]->error_ns + clocks[origin.host]->error_ns);
 }
 
-std::vector<UncertainOrder> DoubtsOf(const Plan& plan, const std::vector<Failed>& failed, const Key& origin,
-                                     const HostClocks& clocks, const AttemptHosts& hosts) {
-  const auto of_origin = std::find_if(failed.begin(), failed.end(), [&](const Failed& f) { return f.key == origin; });
-  if (of_origin == failed.end()) return {};
-  const Moment first = MomentOf(*of_origin, hosts);
+std::vector<UncertainOrder> DoubtsOf(const Plan& plan, const std::vector<Ended>& candidates, const Ended& origin,
+                                     const RunHistory& history) {
+  const Moment first = MomentOf(origin);
   struct Draft {
     UncertainOrder doubt;
     std::set<ProcessId> processes;
   };
   std::map<std::uint32_t, Draft> drafts;  // by machine
-  for (const Failed& other : failed) {
-    if (other.key.first == origin.first || other.asked) continue;
-    if (IsReaction(other.exit) != IsReaction(of_origin->exit)) continue;  // a kill from outside is not a reaction
-    const Moment moment = MomentOf(other, hosts);
-    if (OrderOf(first, moment, clocks) != Order::kUnknown) continue;
+  for (const Ended& other : candidates) {
+    if (!other.failed || other.key.first == origin.key.first || other.asked) continue;
+    if (IsReaction(other.exit()) != IsReaction(origin.exit())) continue;  // a kill from outside is not a reaction
+    const Moment moment = MomentOf(other);
+    if (OrderOf(first, moment, history.clocks) != Order::kUnknown) continue;
     Draft& draft = drafts[moment.host];
     draft.processes.insert(other.key.first);
-    Measure(moment, first, clocks, draft.doubt);
+    Measure(moment, first, history.clocks, draft.doubt);
   }
   std::vector<UncertainOrder> doubts;
   for (auto& [machine, draft] : drafts) {
     draft.doubt.who = MembersOf(plan, draft.processes);
-    if (machine != first.host) draft.doubt.host = hosts.Name(machine);
+    if (machine != first.host) draft.doubt.host = history.MachineName(machine);
     doubts.insert(machine == first.host ? doubts.begin() : doubts.end(), std::move(draft.doubt));
   }
   return doubts;
@@ -711,72 +665,50 @@ std::vector<Members> MembersOf(const Plan& plan, const std::set<ProcessId>& proc
   return members;
 }
 
-HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal) {
-  HostClocks clocks(plan.hosts.size());
-  if (clocks.size() == 1) clocks[0] = HostClock{};
-  for (const JournalRecord& record : journal.records()) {
-    if (const auto* reached = std::get_if<HostReached>(&record.entry)) {
-      if (reached->host >= clocks.size()) clocks.resize(std::size_t{reached->host} + 1);
-      clocks[reached->host].reset();
-    } else if (const auto* compared = std::get_if<ClockCompared>(&record.entry)) {
-      // The latest comparison is the best one, or the clocks have drifted.
-      if (compared->host < clocks.size()) clocks[compared->host] = HostClock{compared->offset_ns, compared->error_ns};
-    }
-  }
-  return clocks;
-}
-
-std::optional<ProvenOrigin> FindProvenOrigin(const Plan& plan, const CheckedJournal& journal,
-                                             const FirstFailure& origin, const HostClocks& clocks, int run_dir) {
-  const FailureWalk walk(plan, journal, clocks);
-  std::vector<Failed> ended = walk.failed();
-  ended.insert(ended.end(), walk.unfailed().begin(), walk.unfailed().end());
-  std::erase_if(ended, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
+std::optional<ProvenOrigin> FindProvenOrigin(const Plan& plan, const RunHistory& history, const FirstFailure& origin,
+                                             int run_dir) {
+  const std::vector<Ended> ended = EndedOf(history);
   const auto first = std::find_if(ended.begin(), ended.end(),
-                                  [&](const Failed& f) { return f.key == Key(origin.process, origin.attempt); });
+                                  [&](const Ended& e) { return e.key == Key(origin.process, origin.attempt); });
   if (first == ended.end()) return std::nullopt;
-  return SignSearch(plan, walk, clocks, run_dir, {}).Proven(*first, ended);
+  return SignSearch(plan, history, run_dir, {}).Proven(*first, ended);
 }
 
-FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, const FirstFailure& origin,
-                               const HostClocks& clocks, int run_dir, std::span<const EvidenceFile> files) {
-  const FailureWalk walk(plan, journal, clocks);
+FailureAnalysis AnalyseFailure(const Plan& plan, const RunHistory& history, const FirstFailure& origin, int run_dir,
+                               std::span<const EvidenceFile> files) {
   const Key key(origin.process, origin.attempt);
+  const AttemptHistory& attempt = history.attempts[origin.process][origin.attempt];
   FailureAnalysis account;
-  if (const auto found = walk.evidence().find(key); found != walk.evidence().end()) account.evidence = found->second;
+  account.evidence = DetailsOf(attempt);
   account.hint = FailureHint(LastLines(run_dir, LogPath(plan, origin.process, origin.attempt), 10 * kLastLines));
   account.error = ReadErrorNote(run_dir, plan, origin.process, origin.attempt);
-  // An attempt followed by another one was a restart, not a failure beside this one.
-  std::vector<Failed> failed = walk.failed();
-  std::erase_if(failed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
-  std::vector<Failed> unfailed = walk.unfailed();
-  std::erase_if(unfailed, [&](const Failed& f) { return f.key.second < walk.attempts().at(f.key.first); });
-  std::vector<Failed> candidates = failed;
-  candidates.insert(candidates.end(), unfailed.begin(), unfailed.end());
+  const std::vector<Ended> ended = EndedOf(history);
   // An origin that its error file proves may have been stopped while it exited.
-  const auto first = std::find_if(candidates.begin(), candidates.end(), [&](const Failed& f) { return f.key == key; });
-  if (first != candidates.end()) {
-    account.signs = SignSearch(plan, walk, clocks, run_dir, files).Of(*first, candidates);
+  const auto first = std::find_if(ended.begin(), ended.end(), [&](const Ended& e) { return e.key == key; });
+  if (first != ended.end()) {
+    account.signs = SignSearch(plan, history, run_dir, files).Of(*first, ended);
+    if (first->failed) account.doubts = DoubtsOf(plan, ended, *first, history);
+    const Moment moment = MomentOf(*first);
+    account.at = OnHead(moment, history.clocks);
+    if (account.at) account.at_error = InSeconds(history.clocks[moment.host]->error_ns);
   }
-  std::vector<Failed> shown = failed;
-  for (const Failed& other : unfailed) {
-    const Members who = MembersOf(plan, {other.key.first}).front();
-    const bool named = std::any_of(account.signs.begin(), account.signs.end(),
-                                   [&](const EarlierSign& sign) { return sign.who == who; });
-    if (other.key != key && (named || NoteTime(run_dir, plan, other.key))) shown.push_back(other);
+  std::vector<Ended> shown;
+  for (const Ended& other : ended) {
+    const auto is_named = [&] {
+      const Members who = MembersOf(plan, {other.key.first}).front();
+      return std::any_of(account.signs.begin(), account.signs.end(),
+                         [&](const EarlierSign& sign) { return sign.who == who; });
+    };
+    if (other.failed || (other.key != key && (is_named() || NoteTime(run_dir, plan, other.key)))) {
+      shown.push_back(other);
+    }
   }
-  account.others = GroupsOf(plan, shown, walk, origin.process, run_dir);
-  account.doubts = DoubtsOf(plan, failed, key, clocks, walk.hosts());
+  account.others = GroupsOf(plan, shown, origin.process, run_dir);
   for (const UncertainOrder& doubt : account.doubts) {
     for (const Members& each : doubt.who) account.unordered.push_back(each);
   }
-  if (first != candidates.end()) {
-    const Moment moment = MomentOf(*first, walk.hosts());
-    account.at = OnHead(moment, clocks);
-    if (account.at) account.at_error = InSeconds(clocks[moment.host]->error_ns);
-  }
-  if (const auto zero = walk.zeros().find(key); zero != walk.zeros().end()) {
-    account.timeline = TimelineOf(plan, walk.happenings(), origin.process, zero->second);
+  if (const auto zero = FailureTimeOf(history, attempt)) {
+    account.timeline = TimelineOf(plan, history, origin.process, *zero);
   }
   return account;
 }

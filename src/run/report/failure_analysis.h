@@ -14,9 +14,7 @@
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "run/directory/process_output.h"
-#include "run/journal/event_order.h"
-#include "run/journal/head_facts.h"
-#include "run/journal/journal.h"
+#include "run/journal/run_history.h"
 
 namespace muster {
 
@@ -41,7 +39,7 @@ std::vector<EvidenceFile> FindEvidenceFiles(int run_dir, const Plan& plan,
 // Analyses a first failure: evidence about the origin besides its status, the output of other failed processes,
 // failures whose order is uncertain, and a timeline of the seconds around it.
 //
-// Reads the journal and the run directory; the supervisor has determined the origin (run/supervise/supervisor.h).
+// Reads the run directory; the supervisor has determined the origin (run/supervise/supervisor.h).
 
 // Processes of one role.
 struct Members {
@@ -121,8 +119,8 @@ inline constexpr double kTimelineBefore = 5;
 inline constexpr double kTimelineAfter = 10;
 
 // `run_dir` is a descriptor of the run directory; `files` is what was found in it.
-FailureAnalysis AnalyseFailure(const Plan& plan, const CheckedJournal& journal, const FirstFailure& origin,
-                               const HostClocks& clocks, int run_dir, std::span<const EvidenceFile> files = {});
+FailureAnalysis AnalyseFailure(const Plan& plan, const RunHistory& history, const FirstFailure& origin, int run_dir,
+                               std::span<const EvidenceFile> files = {});
 
 // A process that failed before the first one to end, as its error file proves: the file is older than everything that
 // the other left behind, and does not only say that a peer was lost.
@@ -132,13 +130,9 @@ struct ProvenOrigin {
 };
 inline constexpr std::string_view kErrorFileEvidence = "its error file is ";
 
-// `journal` has the ends of all processes. Empty if there is none; another one may be in doubt (EarlierSign).
-std::optional<ProvenOrigin> FindProvenOrigin(const Plan& plan, const CheckedJournal& journal,
-                                             const FirstFailure& origin, const HostClocks& clocks, int run_dir);
-
-// The clocks of a run's hosts, by machine (run/supervise/host_replacement.h): always known for a run on the head's own
-// host alone.
-HostClocks ClocksOf(const Plan& plan, const CheckedJournal& journal);
+// `history` has the ends of all processes. Empty if there is none; another one may be in doubt (EarlierSign).
+std::optional<ProvenOrigin> FindProvenOrigin(const Plan& plan, const RunHistory& history, const FirstFailure& origin,
+                                             int run_dir);
 
 // Lines about the failure, each ending with a newline, safe for a terminal: those before the origin's last lines, and
 // those after them.

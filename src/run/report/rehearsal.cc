@@ -8,7 +8,6 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -243,84 +242,45 @@ std::vector<HostwideFinding> TakeComparison(const Plan& plan, const std::vector<
 
 using Outcome = StubFinding::Outcome;
 
-// What the journal records about a process, whose stub may have reported nothing.
-struct Fate {
-  bool started = false;
-  std::string why;  // it failed, or could not be started
-};
-
-struct JournalFacts {
-  std::string run;
-  std::string name;
-  bool rehearsal = false;
-  std::string unready;  // why no process was started
-  std::vector<std::string> hosts;
-  std::optional<HostsCompared> compared;
-  std::optional<RunEnded> ended;
-  std::vector<Fate> fates;
-  double seconds = 0;
-};
-
-JournalFacts Follow(const Plan& plan, const CheckedJournal& journal) {
-  JournalFacts facts;
-  for (const PlanHost& host : plan.hosts) facts.hosts.push_back(host.name.empty() ? host.label : host.name);
-  facts.fates.resize(plan.processes.size());
-  for (const JournalRecord& record : journal.records()) {
-    if (const auto* began = std::get_if<RunBegan>(&record.entry)) {
-      facts.run = began->run_id;
-      facts.name = began->name;
-      facts.rehearsal = began->rehearsal;
-    } else if (const auto* connected = std::get_if<AgentConnected>(&record.entry)) {
-      if (connected->host < plan.hosts.size() && plan.hosts[connected->host].name.empty())
-        facts.hosts[connected->host] = connected->host_name;
-    } else if (const auto* bound = std::get_if<PlanBound>(&record.entry)) {
-      for (std::size_t i = 0; i < std::min(bound->hosts.size(), facts.hosts.size()); ++i)
-        facts.hosts[i] = bound->hosts[i].name;
-    } else if (const auto* failed = std::get_if<PreparationFailed>(&record.entry)) {
-      facts.unready = failed->why;
-    } else if (const auto* compared = std::get_if<HostsCompared>(&record.entry)) {
-      facts.compared = *compared;
-    } else if (const auto* started = std::get_if<ProcessStarted>(&record.entry)) {
-      facts.fates[started->process].started = true;
-    } else if (const auto* spawn = std::get_if<SpawnFailed>(&record.entry)) {
-      facts.fates[spawn->process].why = EndingText(*spawn);
-    } else if (const auto* exited = std::get_if<ProcessExited>(&record.entry)) {
-      facts.fates[exited->process].why = EndingText(*exited);
-    } else if (const auto* ended = std::get_if<RunEnded>(&record.entry)) {
-      facts.ended = *ended;
-    }
+// The names of the plan's hosts.
+std::vector<std::string> HostNames(const Plan& plan, const RunHistory& history) {
+  std::vector<std::string> names;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
+    const MachineHistory& machine = history.machines.at(host);
+    std::string& name = names.emplace_back(plan.hosts[host].name);
+    if (name.empty()) name = machine.agent ? machine.agent->host_name : plan.hosts[host].label;
+    if (history.bound) name = machine.name;
   }
-  if (journal.records().size() > 1)
-    facts.seconds = InSeconds(journal.records().back().at - journal.records().front().at);
-  return facts;
+  return names;
 }
 
 class Judge {
  public:
-  Judge(const Plan& plan, JournalFacts facts, std::span<const std::optional<StubReport>> accounts)
-      : plan_(plan), facts_(std::move(facts)), accounts_(accounts) {
-    made_.run = facts_.run;
-    made_.name = facts_.name;
+  Judge(const Plan& plan, const RunHistory& history, std::span<const std::optional<StubReport>> accounts)
+      : plan_(plan), history_(history), accounts_(accounts), hosts_(HostNames(plan, history)) {
+    if (history.began) {
+      made_.run = history.began->run_id;
+      made_.name = history.began->name;
+    }
     made_.hosts = static_cast<std::uint32_t>(plan.hosts.size());
-    made_.seconds = facts_.seconds;
-    made_.outcome = facts_.ended ? std::string(OutcomeName(facts_.ended->cause)) : "lost";
-    made_.run_exit_code = facts_.ended ? facts_.ended->exit_code : 3;
+    made_.seconds = SecondsBetween(history.first.on_head, history.last.on_head);
+    made_.outcome = history.ended ? std::string(OutcomeName(history.ended->cause)) : "lost";
+    made_.run_exit_code = history.ended ? history.ended->exit_code : 3;
     for (const Process& process : plan.processes)
-      made_.processes.push_back(
-          {plan.roles[process.role].name, process.index, process.rank, facts_.hosts[process.host]});
+      made_.processes.push_back({plan.roles[process.role].name, process.index, process.rank, hosts_[process.host]});
   }
 
   Rehearsal Done() && {
-    if (!facts_.unready.empty()) {
+    if (!history_.unready.empty()) {
       Unready();
     } else {
       JudgeStarts();
       JudgeFindings();
       JudgeRanks();
-      for (HostwideFinding& found : CompareFiles(plan_, facts_.hosts, accounts_)) Hostwide(std::move(found));
-      for (HostwideFinding& found : CompareClocks(plan_, facts_.hosts, accounts_)) Hostwide(std::move(found));
-      if (facts_.compared) {
-        for (HostwideFinding& found : TakeComparison(plan_, facts_.hosts, *facts_.compared)) {
+      for (HostwideFinding& found : CompareFiles(plan_, hosts_, accounts_)) Hostwide(std::move(found));
+      for (HostwideFinding& found : CompareClocks(plan_, hosts_, accounts_)) Hostwide(std::move(found));
+      if (history_.hosts_compared) {
+        for (HostwideFinding& found : TakeComparison(plan_, hosts_, *history_.hosts_compared)) {
           if (!IsKnown(found)) Hostwide(std::move(found));
         }
       }
@@ -334,11 +294,12 @@ class Judge {
  private:
   // A fixed port that is taken is detected before any process starts.
   void Unready() {
-    RehearsalFailure failure{Check::kStart, {}, {}, facts_.unready, {}};
+    RehearsalFailure failure{Check::kStart, {}, {}, history_.unready, {}};
     for (const auto& [name, port] : plan_.ports) {
-      const std::string& host = facts_.hosts[port.host];
-      if (port.number == 0 || facts_.unready.find(fmt::format("port {} ", port.number)) == std::string::npos) continue;
-      if (facts_.hosts.size() > 1 && facts_.unready.find(host) == std::string::npos) continue;
+      const std::string& host = hosts_[port.host];
+      if (port.number == 0 || history_.unready.find(fmt::format("port {} ", port.number)) == std::string::npos)
+        continue;
+      if (hosts_.size() > 1 && history_.unready.find(host) == std::string::npos) continue;
       failure.check = Check::kPorts;
       failure.hint = "end the process that holds it, or set another port";
       for (std::uint32_t i = 0; i < plan_.processes.size(); ++i) {
@@ -352,14 +313,20 @@ class Judge {
   void JudgeStarts() {
     for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
       if (accounts_[i]) continue;
-      const Fate& fate = facts_.fates[i];
+      // What the journal records about it.
+      bool started = false;
+      std::string why;
+      for (const AttemptHistory& attempt : history_.attempts[i]) {
+        started = started || attempt.started;
+        if (attempt.spawn_failed) why = EndingText(*attempt.spawn_failed);
+        if (attempt.exited) why = EndingText(*attempt.exited);
+      }
       made_.failures.push_back({Check::kStart,
                                 {i},
                                 {},
-                                fate.started
-                                    ? fate.why.empty() ? "no report from its stub" : fate.why + " before its report"
-                                : fate.why.empty() ? "it was not started"
-                                                   : fate.why,
+                                started       ? why.empty() ? "no report from its stub" : why + " before its report"
+                                : why.empty() ? "it was not started"
+                                              : why,
                                 "see muster logs and muster report"});
     }
   }
@@ -493,8 +460,9 @@ class Judge {
     }
     if (!made_.came_about) return {check, Outcome::kNotChecked, "nothing was started"};
     if (StubsThatReported() == 0 && !accounts_.empty()) {
-      const bool started =
-          std::any_of(facts_.fates.begin(), facts_.fates.end(), [](const Fate& fate) { return fate.started; });
+      const bool started = std::any_of(history_.attempts.begin(), history_.attempts.end(), [](const auto& attempts) {
+        return std::any_of(attempts.begin(), attempts.end(), [](const AttemptHistory& a) { return a.started; });
+      });
       return {check, Outcome::kNotChecked, started ? "no stub reported" : "no stub started"};
     }
     const Count& count = counts_[static_cast<std::size_t>(check)];
@@ -561,8 +529,9 @@ class Judge {
   }
 
   const Plan& plan_;
-  JournalFacts facts_;
+  const RunHistory& history_;
   std::span<const std::optional<StubReport>> accounts_;
+  std::vector<std::string> hosts_;
   Rehearsal made_;
   std::array<Count, kChecks> counts_;
   std::size_t ranks_wanted_ = 0;  // processes of the plan with a rank
@@ -585,24 +554,21 @@ std::optional<StubReport> StubReportIn(int folder, const std::string& log, std::
 
 }  // namespace
 
-Rehearsal JudgeRehearsal(const Plan& plan, const CheckedJournal& journal,
+Rehearsal JudgeRehearsal(const Plan& plan, const RunHistory& history,
                          std::span<const std::optional<StubReport>> accounts) {
-  return Judge(plan, Follow(plan, journal), accounts).Done();
+  return Judge(plan, history, accounts).Done();
 }
 
 Result<Rehearsal> ReadRehearsal(const std::string& run_dir) {
   const Result<RecordedRun> run = ReadRun(run_dir);
   if (!run) return Fail(run.error());
   const Plan& plan = *run->plan;
-  const auto& records = run->journal.records();
-  const RunBegan* began = records.empty() ? nullptr : std::get_if<RunBegan>(&records.front().entry);
-  const bool rehearsal = began != nullptr && began->rehearsal;
-  if (!rehearsal)
+  if (!run->history.began || !run->history.began->rehearsal)
     return Fail(Error("run", {}, fmt::format("{} is not a rehearsal", Quoted(run_dir)), "use muster report for a run"));
   std::vector<std::optional<StubReport>> accounts;
   for (std::uint32_t i = 0; i < plan.processes.size(); ++i)
     accounts.push_back(StubReportIn(run->folder.get(), LogPath(plan, i, 0), i));
-  Rehearsal made = JudgeRehearsal(plan, run->journal, accounts);
+  Rehearsal made = JudgeRehearsal(plan, run->history, accounts);
   made.run_dir = run_dir;
   return made;
 }

@@ -10,7 +10,7 @@
 
 #include "muster/plan.h"
 #include "muster/result.h"
-#include "run/journal/journal.h"
+#include "run/journal/run_history.h"
 #include "stub/records/stub_report.h"
 
 namespace muster {
@@ -65,7 +65,7 @@ struct Rehearsal {
 };
 
 // `accounts` by process of the plan, which must be a rehearsal's.
-Rehearsal JudgeRehearsal(const Plan& plan, const CheckedJournal& journal,
+Rehearsal JudgeRehearsal(const Plan& plan, const RunHistory& history,
                          std::span<const std::optional<StubReport>> accounts);
 
 // Kind "run" if the folder contains no rehearsal, or nothing readable.

@@ -7,7 +7,6 @@
 #include <set>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +15,6 @@
 #include "base/system/file_access.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
-#include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "code/git.h"
@@ -33,24 +31,20 @@
 
 namespace muster {
 
-std::vector<ActivationReport> ReadActivations(const Plan& plan, const CheckedJournal& journal, int folder) {
+std::vector<ActivationReport> ReadActivations(const Plan& plan, const RunHistory& history, int folder) {
   std::vector<ActivationReport> activations;
-  std::map<std::uint32_t, std::string> names;
-  for (const JournalRecord& record : journal.records()) {
-    if (const auto* connected = std::get_if<AgentConnected>(&record.entry))
-      names[connected->host] = connected->host_name;
-    const auto* reported = std::get_if<HostActivated>(&record.entry);
-    if (reported == nullptr) continue;
+  for (const HostActivated& reported : history.activations) {
     ActivationReport& activation = activations.emplace_back();
-    const auto name = names.find(reported->host);
-    activation.host = name == names.end() ? fmt::format("host{}", reported->host) : name->second;
-    activation.seconds = static_cast<double>(reported->took_ms) / 1000;
-    for (const auto& [variable, unused] : reported->set) activation.set.push_back(variable);
-    activation.unset = reported->unset;
-    activation.failed_step = reported->failed_step;
-    activation.error = reported->error;
-    activation.log = ActivationLogPath(plan, reported->host);
-    if (!reported->error.empty()) activation.last_lines = LastLines(folder, activation.log);
+    const auto machine = history.machines.find(reported.host);
+    const bool known = machine != history.machines.end() && machine->second.agent;
+    activation.host = known ? machine->second.agent->host_name : fmt::format("host{}", reported.host);
+    activation.seconds = static_cast<double>(reported.took_ms) / 1000;
+    for (const auto& [variable, unused] : reported.set) activation.set.push_back(variable);
+    activation.unset = reported.unset;
+    activation.failed_step = reported.failed_step;
+    activation.error = reported.error;
+    activation.log = ActivationLogPath(plan, reported.host);
+    if (!reported.error.empty()) activation.last_lines = LastLines(folder, activation.log);
   }
   return activations;
 }
@@ -84,15 +78,6 @@ constexpr std::size_t kShownDigits = 12;
 
 }  // namespace
 
-CodeReport MakeCodeReport(const CheckedJournal& journal) {
-  CodeReport code;
-  for (const JournalRecord& record : journal.records()) {
-    if (const auto* seen = std::get_if<CodeSeen>(&record.entry)) code.seen = *seen;
-    if (const auto* shipped = std::get_if<CodeShipped>(&record.entry)) code.shipped.push_back(*shipped);
-  }
-  return code;
-}
-
 std::string GitText(const CodeReport& code) {
   if (!code.seen) return {};
   const CodeSeen& seen = *code.seen;
@@ -122,24 +107,27 @@ std::string CodeText(const CodeReport& code) {
   return text;
 }
 
-std::vector<DroppedLog> ReadDroppedLogs(const Plan& plan, const CheckedJournal& journal, int run_dir) {
-  std::vector<DroppedLog> dropped;
-  std::map<std::uint32_t, std::string> means;  // by host
-  for (const JournalRecord& record : journal.records()) {
-    if (const auto* agent = std::get_if<AgentConnected>(&record.entry)) {
-      for (const std::string& name : agent->mechanisms) {
-        if (name == "collapse-range" || name == "log-pipe") means[agent->host] = name;
+std::vector<DroppedLog> ReadDroppedLogs(const Plan& plan, const RunHistory& history, int run_dir) {
+  std::map<std::uint64_t, DroppedLog> dropped;  // by the record of the start
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const Process& process = plan.processes[id];
+    if (plan.roles[process.role].limits.log_bytes == 0) continue;
+    for (std::uint32_t attempt = 0; attempt < history.attempts[id].size(); ++attempt) {
+      const auto& ordered = history.attempts[id][attempt].ordered;
+      if (!ordered) continue;
+      const std::string log = LogPath(plan, id, attempt);
+      const auto head = ReadLogHead(run_dir, log);
+      if (!head || head->kept == 0) continue;
+      DroppedLog& entry = dropped[ordered->seq] = {log, head->kept, head->limit, {}};
+      const auto& agent = history.machines.at(process.host).agent;
+      for (const std::string& name : agent ? agent->mechanisms : std::vector<std::string>()) {
+        if (name == "collapse-range" || name == "log-pipe") entry.by = name;
       }
     }
-    const auto* order = std::get_if<StartOrdered>(&record.entry);
-    if (order == nullptr) continue;
-    const Process& process = plan.processes[order->process];
-    if (plan.roles[process.role].limits.log_bytes == 0) continue;
-    const std::string log = LogPath(plan, order->process, order->attempt);
-    const auto head = ReadLogHead(run_dir, log);
-    if (head && head->kept > 0) dropped.push_back({log, head->kept, head->limit, means[process.host]});
   }
-  return dropped;
+  std::vector<DroppedLog> in_order;
+  for (auto& [seq, log] : dropped) in_order.push_back(std::move(log));
+  return in_order;
 }
 
 std::string DroppedLogsText(const std::vector<DroppedLog>& dropped) {
@@ -237,257 +225,123 @@ nlohmann::ordered_json JobJson(const JobReport& job) {
 
 namespace {
 
-// Journal entries about one attempt of a process.
-struct Track {
-  bool ordered = false;
-  bool stopped = false;  // a stop was ordered before it ended
-  std::optional<ProcessStarted> start;
-  std::optional<ProcessExited> end;
-  std::optional<SpawnFailed> no_start;
-  std::optional<LimitPassed> limit;  // the exceeded limit for which it was stopped
-  std::vector<std::string> evidence;
-  std::string start_wall;
-  std::string end_wall;
-  MonotonicNs end_reported = 0;  // when the head received the report
-  std::uint32_t attempt = 0;
-
-  bool Succeeded() const { return end && !end->signalled && end->code == 0; }
-  bool Ended() const { return end || no_start; }
-};
-
-// Collects what the report needs in one pass over the records.
-class Reading {
- public:
-  Reading(const Plan& plan, const CheckedJournal& journal)
-      : plan_(plan), hosts_(plan, journal), tracks_(plan.processes.size(), std::vector<Track>(1)) {
-    for (const JournalRecord& record : journal.records()) Take(record);
-  }
-
-  const std::optional<RunBegan>& began() const { return began_; }
-  const std::optional<RunEnded>& ended() const { return ended_; }
-  const std::optional<FirstFailure>& first_failure() const { return first_failure_; }
-  // The last attempt of a process; an empty one if none was ordered.
-  const Track& track(ProcessId process) const { return tracks_[process].back(); }
-  const std::vector<Track>& attempts(ProcessId process) const { return tracks_[process]; }
-  const std::vector<std::pair<RestartPlanned, std::string>>& restarts() const { return restarts_; }
-
-  // When the head received the end of the failed attempt, if the failure was an end.
-  std::optional<MonotonicNs> EndSeen(const FirstFailure& failure) const {
-    const Track& track = tracks_[failure.process][failure.attempt];
-    return track.end ? std::optional(track.end_reported) : std::nullopt;
-  }
-  const std::vector<ReplacementReport>& replacements() const { return replacements_; }
-
-  std::string HostOf(ProcessId process, std::uint32_t attempt) const {
-    return hosts_.Name(hosts_.Of(process, attempt));
-  }
-
-  // Names of its last attempt's devices on the host; empty before they were allocated.
-  std::vector<std::string> Devices(ProcessId id) const {
-    const std::vector<std::string> names = hosts_.Devices(hosts_.Of(id, track(id).attempt));
-    std::vector<std::string> devices;
-    for (const std::uint32_t number : plan_.processes[id].devices) {
-      if (number < names.size()) devices.push_back(names[number]);
-    }
-    return devices;
-  }
-
-  std::string Cores(const Process& process) const {
-    const auto found = cores_.find(ProcessName(plan_, process));
-    return found == cores_.end() ? std::string() : found->second;
-  }
-
-  std::multimap<std::int32_t, ProcessId> Pids() const {
-    std::multimap<std::int32_t, ProcessId> pids;
-    for (ProcessId id = 0; id < tracks_.size(); ++id) {
-      for (const Track& attempt : tracks_[id]) {
-        if (attempt.start) pids.emplace(attempt.start->pid, id);
-      }
-    }
-    return pids;
-  }
-
-  Receipt MakeReceipt() const {
-    Receipt receipt;
-    std::set<std::string> by(by_.begin(), by_.end());
-    for (const std::vector<Track>& attempts : tracks_) {
-      for (const Track& track : attempts) {
-        receipt.started += track.start ? 1 : 0;
-        receipt.reaped += track.start && track.end ? 1 : 0;
-      }
-    }
-    // An agent's final counts take precedence over the individual messages before the end.
-    std::uint64_t attested_started = 0;
-    std::uint64_t attested_reaped = 0;
-    for (const AgentEmpty& empty : attested_) {
-      attested_started += empty.started;
-      attested_reaped += empty.reaped;
-      receipt.adopted += empty.adopted;
-      by.insert(empty.by.begin(), empty.by.end());
-    }
-    receipt.started = std::max(receipt.started, attested_started);
-    receipt.reaped = std::max(receipt.reaped, attested_reaped);
-    receipt.left = receipt.started - std::min(receipt.started, receipt.reaped);
-    receipt.by.assign(by.begin(), by.end());
-    receipt.attested = lost_.empty();
-    for (const auto& [host, why] : lost_) {
-      // Other ends are those of agents whose guard, or the head, has killed the rest.
-      if (why.find("no heartbeat") != std::string::npos) receipt.silent_hosts.push_back(hosts_.Name(host));
-    }
-    return receipt;
-  }
-
-  // `last`: when the run ended, or gave its last sign.
-  Timings MakeTimings(MonotonicNs last) const {
-    Timings timings;
-    if (!began_) return timings;
-    timings.plan = InSeconds(began_->plan_ns);
-    timings.total = SecondsBetween(began_at_, last);
-    // A phase lasts until the beginning of the next phase that the run reached.
-    const auto lasted = [&](Phase phase) {
-      const auto from = phases_.find(phase);
-      if (from == phases_.end()) return 0.0;
-      const auto next = std::next(from);
-      return SecondsBetween(from->second, next == phases_.end() ? last : next->second);
-    };
-    timings.connect = lasted(Phase::kPreparing);
-    timings.spawn = lasted(Phase::kStarting);
-    timings.run = lasted(Phase::kRunning);
-    timings.linger = lasted(Phase::kLingering);
-    timings.stop = lasted(Phase::kStopping);
-    timings.finish = lasted(Phase::kFinishing);
-    return timings;
-  }
-
- private:
-  void Take(const JournalRecord& record) {
-    std::visit(Overloaded{
-                   [&](const RunBegan& e) {
-                     began_ = e;
-                     began_at_ = record.at;
-                     phases_.emplace(Phase::kPreparing, record.at);
-                   },
-                   [&](const PlanBound& e) { cores_ = e.cores; },
-                   [&](const HostReplaced& e) {
-                     if (e.error.empty()) TakeReplacement(e, record.wall);
-                   },
-                   [&](const PhaseChanged& e) { phases_.emplace(e.to, record.at); },
-                   [&](const FirstFailure& e) { first_failure_ = e; },
-                   [&](const FailureTraced& e) {
-                     first_failure_ = FirstFailure{e.process, e.attempt};
-                   },
-                   [&](const RunEnded& e) { ended_ = e; },
-                   [&](const AgentEmpty& e) { attested_.push_back(e); },
-                   [&](const AgentLost& e) {
-                     if (e.killed > 0) by_.push_back("head");
-                     lost_[e.host] = e.why;
-                   },
-                   [&](const StopOrdered& e) {
-                     for (const ProcessId process : e.processes) {
-                       Track& track = tracks_[process].back();
-                       track.stopped = track.stopped || !track.Ended();
-                     }
-                   },
-                   [&](const StartOrdered& e) {
-                     std::vector<Track>& tracks = tracks_[e.process];
-                     if (tracks.back().ordered) tracks.emplace_back();
-                     tracks.back().ordered = true;
-                     tracks.back().attempt = e.attempt;
-                   },
-                   [&](const RestartPlanned& e) { restarts_.emplace_back(e, record.wall); },
-                   [&](const ProcessStarted& e) {
-                     if (Track* track = Find(e.process, e.attempt)) track->start = e, track->start_wall = record.wall;
-                   },
-                   [&](const ProcessExited& e) {
-                     if (Track* track = Find(e.process, e.attempt))
-                       track->end = e, track->end_wall = record.wall, track->end_reported = record.at;
-                   },
-                   [&](const SpawnFailed& e) {
-                     if (Track* track = Find(e.process, e.attempt)) track->no_start = e, track->end_wall = record.wall;
-                   },
-                   [&](const LimitPassed& e) {
-                     if (Track* track = Find(e.process, e.attempt)) track->limit = e;
-                   },
-                   [&](const EndEvidence& e) {
-                     if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(e.detail);
-                   },
-                   [&](const PortTaken& e) {
-                     if (Track* track = Find(e.process, e.attempt)) track->evidence.push_back(TakenText(e));
-                   },
-                   [](const auto&) {},
-               },
-               record.entry);
-  }
-
-  void TakeReplacement(const HostReplaced& e, const std::string& wall) {
-    cores_ = e.cores;
-    const auto before = stands_.try_emplace(e.host, e.host).first;
-    replacements_.push_back({hosts_.Name(before->second), hosts_.Name(e.by), wall, lost_[before->second]});
-    before->second = e.by;
-  }
-
-  // Attempts are numbered as they were ordered.
-  Track* Find(ProcessId process, std::uint32_t attempt) {
-    Track& track = tracks_[process][attempt];
-    return track.ordered ? &track : nullptr;
-  }
-
-  const Plan& plan_;
-  AttemptHosts hosts_;
-  std::vector<std::vector<Track>> tracks_;  // by process: its attempts, at least one
-  std::vector<std::pair<RestartPlanned, std::string>> restarts_;
-  std::optional<RunBegan> began_;
-  std::optional<RunEnded> ended_;
-  std::optional<FirstFailure> first_failure_;
-  std::map<std::string, std::string> cores_;       // by process
-  std::map<std::uint32_t, std::string> lost_;      // why, by machine
-  std::map<std::uint32_t, std::uint32_t> stands_;  // by host of the plan that was replaced: its machine
-  std::vector<ReplacementReport> replacements_;
-  std::vector<AgentEmpty> attested_;
-  std::vector<std::string> by_;
-  std::map<Phase, MonotonicNs> phases_;
-  MonotonicNs began_at_ = 0;
-};
-
-AttemptReport AttemptOf(const Track& track, std::string host) {
-  AttemptReport attempt;
-  attempt.host = std::move(host);
-  attempt.attempt = track.attempt;
-  attempt.started_at = track.start_wall;
-  attempt.ended_at = track.end_wall;
-  attempt.evidence = track.evidence;
-  if (track.start) attempt.pid = track.start->pid;
-  if (track.no_start) attempt.spawn_stage = track.no_start->stage;
-  if (track.end) {
-    if (track.end->signalled) {
-      attempt.signal = SignalName(track.end->code);
-    } else {
-      attempt.exit_code = track.end->code;
-    }
-    attempt.core_dumped = track.end->core_dumped;
-    attempt.user_seconds = static_cast<double>(track.end->user_us) / 1e6;
-    attempt.system_seconds = static_cast<double>(track.end->system_us) / 1e6;
-    attempt.max_rss_kib = track.end->max_rss_kib;
-  }
-  return attempt;
+bool Succeeded(const AttemptHistory& attempt) {
+  return attempt.exited && !attempt.exited->signalled && attempt.exited->code == 0;
 }
 
-std::string VerdictOf(const Track& track, bool is_origin, bool has_origin, bool live) {
+// Names of its last attempt's devices on the machine; empty before they were allocated.
+std::vector<std::string> DevicesOf(const Plan& plan, const RunHistory& history, ProcessId id) {
+  std::vector<std::string> devices;
+  const auto machine = history.machines.find(history.Last(id).machine);
+  if (machine == history.machines.end()) return devices;
+  const std::vector<std::string>& names = machine->second.devices;
+  for (const std::uint32_t number : plan.processes[id].devices) {
+    if (number < names.size()) devices.push_back(names[number]);
+  }
+  return devices;
+}
+
+std::multimap<std::int32_t, ProcessId> PidsOf(const RunHistory& history) {
+  std::multimap<std::int32_t, ProcessId> pids;
+  for (ProcessId id = 0; id < history.attempts.size(); ++id) {
+    for (const AttemptHistory& attempt : history.attempts[id]) {
+      if (attempt.started) pids.emplace(attempt.started->pid, id);
+    }
+  }
+  return pids;
+}
+
+Receipt MakeReceipt(const RunHistory& history) {
+  Receipt receipt;
+  std::set<std::string> by;
+  for (const std::vector<AttemptHistory>& attempts : history.attempts) {
+    for (const AttemptHistory& attempt : attempts) {
+      receipt.started += attempt.started ? 1 : 0;
+      receipt.reaped += attempt.started && attempt.exited ? 1 : 0;
+    }
+  }
+  // An agent's final counts take precedence over the individual messages before the end.
+  std::uint64_t attested_started = 0;
+  std::uint64_t attested_reaped = 0;
+  for (const auto& [number, machine] : history.machines) {
+    if (machine.empty) {
+      attested_started += machine.empty->started;
+      attested_reaped += machine.empty->reaped;
+      receipt.adopted += machine.empty->adopted;
+      by.insert(machine.empty->by.begin(), machine.empty->by.end());
+    }
+    if (!machine.lost) continue;
+    receipt.attested = false;
+    if (machine.lost->killed > 0) by.insert("head");
+    // Other ends are those of agents whose guard, or the head, has killed the rest.
+    if (machine.lost->why.find("no heartbeat") != std::string::npos) receipt.silent_hosts.push_back(machine.name);
+  }
+  receipt.started = std::max(receipt.started, attested_started);
+  receipt.reaped = std::max(receipt.reaped, attested_reaped);
+  receipt.left = receipt.started - std::min(receipt.started, receipt.reaped);
+  receipt.by.assign(by.begin(), by.end());
+  return receipt;
+}
+
+// `last`: when the run ended, or gave its last sign.
+Timings MakeTimings(const RunHistory& history, MonotonicNs last) {
+  Timings timings;
+  timings.plan = InSeconds(history.began->plan_ns);
+  timings.total = SecondsBetween(history.began->on_head, last);
+  std::map<Phase, MonotonicNs> began = {{Phase::kPreparing, history.began->on_head}};
+  for (const Recorded<PhaseChanged>& phase : history.phases) began.emplace(phase.to, phase.on_head);
+  // A phase lasts until the beginning of the next phase that the run reached.
+  const auto lasted = [&](Phase phase) {
+    const auto from = began.find(phase);
+    if (from == began.end()) return 0.0;
+    const auto next = std::next(from);
+    return SecondsBetween(from->second, next == began.end() ? last : next->second);
+  };
+  timings.connect = lasted(Phase::kPreparing);
+  timings.spawn = lasted(Phase::kStarting);
+  timings.run = lasted(Phase::kRunning);
+  timings.linger = lasted(Phase::kLingering);
+  timings.stop = lasted(Phase::kStopping);
+  timings.finish = lasted(Phase::kFinishing);
+  return timings;
+}
+
+AttemptReport AttemptOf(const RunHistory& history, ProcessId process, std::uint32_t number) {
+  const AttemptHistory& attempt = history.attempts[process][number];
+  AttemptReport report;
+  report.host = history.MachineName(attempt.machine);
+  report.attempt = number;
+  for (const EndEvidence& evidence : attempt.evidence) report.evidence.push_back(evidence.detail);
+  if (attempt.started) {
+    report.pid = attempt.started->pid;
+    report.started_at = attempt.started->wall;
+  }
+  if (attempt.spawn_failed) {
+    report.spawn_stage = attempt.spawn_failed->stage;
+    report.ended_at = attempt.spawn_failed->wall;
+  }
+  if (!attempt.exited) return report;
+  const Recorded<ProcessExited>& exited = *attempt.exited;
+  report.ended_at = exited.wall;
+  if (exited.signalled) {
+    report.signal = SignalName(exited.code);
+  } else {
+    report.exit_code = exited.code;
+  }
+  report.core_dumped = exited.core_dumped;
+  report.user_seconds = static_cast<double>(exited.user_us) / 1e6;
+  report.system_seconds = static_cast<double>(exited.system_us) / 1e6;
+  report.max_rss_kib = exited.max_rss_kib;
+  return report;
+}
+
+std::string VerdictOf(const AttemptHistory& last, bool is_origin, bool has_origin, bool live) {
   if (is_origin) return "origin";
-  if (!track.ordered) return "not_started";
-  if (!track.Ended()) return live ? "running" : "lost";
-  if (track.Succeeded() && !(track.stopped && has_origin)) return "ok";
+  if (!last.ordered) return "not_started";
+  if (!last.Ended()) return live ? "running" : "lost";
+  if (Succeeded(last) && !(last.stop_ordered && has_origin)) return "ok";
   if (has_origin) return "victim";
   return "stopped";
-}
-
-// The policy by which this order asks for a checkpoint, else `before`: it has the grace of the wait for one.
-const StopPolicy* CheckpointAsked(const Plan& plan, const StopOrdered& stop, const StopPolicy* before) {
-  if (stop.processes.empty()) return before;
-  const StopPolicy& policy = plan.roles[plan.processes[stop.processes.front()].role].stop;
-  const bool asks = !policy.checkpoint_signal.empty() && stop.grace_ms > policy.grace_ms &&
-                    stop.signal == SignalNumber(policy.checkpoint_signal).value_or(0);
-  return asks ? &policy : before;
 }
 
 // The rank in the plan, or the one found at the beginning of the last log.
@@ -501,163 +355,163 @@ std::optional<std::uint32_t> RankOf(const Plan& plan, ProcessId id, std::uint32_
   return AssignedRank(plan.framework, role.plays, log->ReadBefore(kRegistrationBytes, kRegistrationBytes, offset));
 }
 
-FailureReport FailureOf(const Plan& plan, const Reading& reading, const FirstFailure& first, int folder) {
+FailureReport FailureOf(const Plan& plan, const RunHistory& history, const FirstFailure& first, int folder) {
   const Process& process = plan.processes[first.process];
-  const Track& track = reading.track(first.process);
-  const AttemptReport attempt = AttemptOf(track, reading.HostOf(first.process, first.attempt));
+  const AttemptHistory& last = history.Last(first.process);
+  const AttemptReport attempt =
+      AttemptOf(history, first.process, static_cast<std::uint32_t>(history.attempts[first.process].size() - 1));
   FailureReport failure;
   failure.role = plan.roles[process.role].name;
   failure.index = process.index;
   failure.rank = RankOf(plan, first.process, first.attempt, folder);
   if (RanksAreAssigned(plan.roles[process.role])) failure.ranks_by = plan.framework;
-  failure.host = attempt.host;
+  failure.host = history.MachineName(history.attempts[first.process][first.attempt].machine);
   failure.exit_code = attempt.exit_code;
   failure.signal = attempt.signal;
   failure.at = attempt.ended_at;
   failure.spawn_stage = attempt.spawn_stage;
   failure.log = LogPath(plan, first.process, first.attempt);
   failure.last_lines = LastLines(folder, failure.log);
-  if (track.no_start) failure.why = EndingText(*track.no_start);
-  if (track.end) failure.why = EndingText(plan, *track.end);
-  const bool proven = std::any_of(track.evidence.begin(), track.evidence.end(),
+  if (last.spawn_failed) failure.why = EndingText(*last.spawn_failed);
+  if (last.exited) failure.why = EndingText(plan, *last.exited);
+  const bool proven = std::any_of(attempt.evidence.begin(), attempt.evidence.end(),
                                   [](const std::string& evidence) { return evidence.starts_with(kErrorFileEvidence); });
-  if (track.end && track.stopped && proven) failure.why = "left an error file, and then " + failure.why;
-  if (track.Succeeded()) failure.why += " before it was ready";  // exit code 0 is a failure only before readiness
-  if (track.limit) failure.why = EndingText(*track.limit);
-  if (track.start && track.end) failure.after_seconds = SecondsBetween(track.start->at, track.end->at);
+  if (last.exited && last.stop_ordered && proven) failure.why = "left an error file, and then " + failure.why;
+  if (Succeeded(last)) failure.why += " before it was ready";  // exit code 0 is a failure only before readiness
+  if (!last.limits.empty()) failure.why = EndingText(last.limits.back());
+  if (last.started && last.exited) failure.after_seconds = SecondsBetween(last.started->at, last.exited->at);
   return failure;
 }
 
 // Converts the time of the failure to the head's clock; until then it is when the head received the report, `reported`.
-void PutOnHead(FailureReport& failure, std::optional<MonotonicNs> reported) {
+void PutOnHead(FailureReport& failure, MonotonicNs reported) {
   const auto wall = ParseUtc(failure.at);
-  if (!reported || !failure.account.at || !wall) return;
+  if (!failure.account.at || !wall) return;
   failure.at_error = failure.account.at_error;
   if (failure.account.at_error == 0) return;  // it is the head's own host
   // The delay is less than the head's run time unless the journal is invalid.
-  const auto late = static_cast<std::int64_t>(*reported) - static_cast<std::int64_t>(*failure.account.at);
+  const auto late = static_cast<std::int64_t>(reported) - static_cast<std::int64_t>(*failure.account.at);
   failure.at = UtcText(static_cast<std::uint64_t>(static_cast<std::int64_t>(*wall) - late));
 }
 
 }  // namespace
 
-Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan> its_plan) {
-  // First of all: if the run is over before the journal is read, the journal has its last record.
-  const bool held = IsRunLive(run_dir);
-  const Result<RecordedRun> run = ReadRun(run_dir, std::move(its_plan));
+Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan> plan) {
+  const Result<RecordedRun> run = ReadRun(run_dir, std::move(plan));
   if (!run) return Fail(run.error());
-  const auto& [folder, shared_plan, journal] = *run;
+  return MakeReport(run_dir, *run);
+}
+
+Result<Report> MakeReport(const std::string& run_dir, const RecordedRun& run) {
+  const auto& [folder, shared_plan, history, live] = run;
   const Plan& plan = *shared_plan;
-  const Reading reading(plan, journal);
-  if (!reading.began()) {
+  if (!history.began) {
     return Fail(Error("run", {},
                       fmt::format("the journal of {} has no first record: {}", Quoted(run_dir),
-                                  journal.damage().empty() ? "it is empty" : journal.damage())));
+                                  history.damage.empty() ? "it is empty" : history.damage)));
   }
 
   Report report;
-  report.run = reading.began()->run_id;
-  report.plan = reading.began()->plan_id;
-  report.parent = reading.began()->parent;
-  report.rehearsal = reading.began()->rehearsal;
+  report.run = history.began->run_id;
+  report.plan = history.began->plan_id;
+  report.parent = history.began->parent;
+  report.rehearsal = history.began->rehearsal;
   report.name = plan.name;
   report.run_dir = run_dir;
-  report.journal_damage = journal.damage();
-  const bool live = !reading.ended() && held;
-  if (reading.ended()) {
-    report.outcome = OutcomeName(reading.ended()->cause);
-    report.exit_code = reading.ended()->exit_code;
-    report.why = reading.ended()->why;
+  report.journal_damage = history.damage;
+  if (history.ended) {
+    report.outcome = OutcomeName(history.ended->cause);
+    report.exit_code = history.ended->exit_code;
+    report.why = history.ended->why;
   } else {
     report.outcome = live ? "running" : OutcomeName(Cause::kLost);
     report.exit_code = live ? 0 : 3;
     report.why = live ? "" : "muster itself exited before the run ended";
   }
   report.job = MakeJobReport(run_dir);
-  if (report.job && !reading.ended() && !live) {
+  if (report.job && !history.ended && !live) {
     if (std::string lost = LostText(*report.job); !lost.empty()) report.why = std::move(lost);
   }
   const UsageHistory usage = ReadUsage(folder.get(), plan.processes.size());
   std::vector<AttemptEnd> ends;
-  const bool did_its_work = reading.ended() && reading.ended()->cause == Cause::kNone;
+  std::vector<std::uint32_t> last_attempts;
+  const bool did_its_work = history.ended && history.ended->cause == Cause::kNone;
   for (ProcessId id = 0; id < plan.processes.size(); ++id) {
     const Process& process = plan.processes[id];
-    const Track& track = reading.track(id);
+    const AttemptHistory& last = history.Last(id);
+    const auto number = static_cast<std::uint32_t>(history.attempts[id].size() - 1);
+    const auto cores = history.cores.find(ProcessName(plan, process));
     ProcessReport reported{plan.roles[process.role].name,
                            process.index,
-                           RankOf(plan, id, track.attempt, folder.get()),
-                           reading.HostOf(id, track.attempt),
-                           reading.Devices(id),
-                           reading.Cores(process),
+                           RankOf(plan, id, number, folder.get()),
+                           history.MachineName(last.machine),
+                           DevicesOf(plan, history, id),
+                           cores == history.cores.end() ? std::string() : cores->second,
                            {},
                            {},
                            {}};
     if (const auto sampled = usage.processes().find(id); sampled != usage.processes().end()) {
       reported.usage = SummaryOf(sampled->second);
     }
-    for (const Track& attempt : reading.attempts(id)) {
-      if (attempt.ordered) reported.attempts.push_back(AttemptOf(attempt, reading.HostOf(id, attempt.attempt)));
+    if (last.ordered) {
+      for (std::uint32_t i = 0; i <= number; ++i) reported.attempts.push_back(AttemptOf(history, id, i));
     }
-    const bool is_origin = reading.first_failure() && reading.first_failure()->process == id;
-    reported.verdict = VerdictOf(track, is_origin, reading.first_failure().has_value(), live);
+    const bool is_origin = history.origin && history.origin->process == id;
+    reported.verdict = VerdictOf(last, is_origin, history.origin.has_value(), live);
     report.processes.push_back(std::move(reported));
     ends.push_back(
-        {track.start.has_value(), track.Ended(), track.stopped && !did_its_work, track.stopped, track.attempt});
-  }
-  const StopPolicy* asked = nullptr;  // for a checkpoint, which has not been seen
-  for (const JournalRecord& record : journal.records()) {
-    if (const auto* stop = std::get_if<StopOrdered>(&record.entry)) asked = CheckpointAsked(plan, *stop, asked);
-    const auto* seen = std::get_if<CheckpointSeen>(&record.entry);
-    if (seen == nullptr) continue;
-    if (seen->run.empty()) {
-      report.checkpoint = seen->path;
-      asked = nullptr;
-    } else {
-      report.resumed = {seen->run, seen->path};
-    }
-  }
-  if (asked != nullptr && !live && !plan.checkpoints.dir.marked.empty()) {
-    report.no_checkpoint = fmt::format("{} asked for one, and none was written (checkpoint.wait is {})",
-                                       SignalName(SignalNumber(asked->checkpoint_signal).value_or(0)),
-                                       DurationText(static_cast<double>(asked->checkpoint_ms) / 1000));
-  }
-  report.tags = ReadTags(folder.get());
-  report.note = ReadNote(folder.get());
-  std::vector<std::uint32_t> last_attempts;
-  for (ProcessId id = 0; id < plan.processes.size(); ++id) last_attempts.push_back(reading.track(id).attempt);
-  report.metrics = ReadMetrics(plan, folder.get(), last_attempts);
-  AddLogMetrics(plan, run_dir, !live, report.metrics);
-  if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), plan, report.run, ends);
-  report.code = MakeCodeReport(journal);
-  report.activations = ReadActivations(plan, journal, folder.get());
-  for (const auto& [restart, wall] : reading.restarts()) {
-    const Process& process = plan.processes[restart.process];
-    report.restarts.push_back({plan.roles[process.role].name, process.index, restart.attempt, restart.scope,
-                               restart.processes.size(), wall, restart.why});
-  }
-  report.replacements = reading.replacements();
-  if (!live && report.outcome != "ok") report.files = FindEvidenceFiles(folder.get(), plan, reading.Pids());
-  if (reading.first_failure()) {
-    report.first_failure = FailureOf(plan, reading, *reading.first_failure(), folder.get());
-    report.first_failure->account =
-        AnalyseFailure(plan, journal, *reading.first_failure(), ClocksOf(plan, journal), folder.get(), report.files);
-    PutOnHead(*report.first_failure, reading.EndSeen(*reading.first_failure()));
-  }
-  report.dumps = ReadDumps(plan, journal, folder.get());
-  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
-    if (!reading.track(id).start) continue;
-    const std::string log = LogPath(plan, id, reading.track(id).attempt);
-    if (const int error = LogError(folder.get(), log); error != 0) {
+        {last.started.has_value(), last.Ended(), last.stop_ordered && !did_its_work, last.stop_ordered, number});
+    last_attempts.push_back(number);
+    const std::string log = LogPath(plan, id, number);
+    if (const int error = last.started ? LogError(folder.get(), log) : 0; error != 0) {
       report.unreadable_logs.push_back(fmt::format("{}: {}", log, std::strerror(error)));
     }
   }
-  report.dropped_logs = ReadDroppedLogs(plan, journal, folder.get());
-  report.receipt = reading.MakeReceipt();
-  const JournalRecord& first = journal.records().front();
-  const JournalRecord& last = journal.records().back();
-  const bool lost = !reading.ended() && !live;
-  report.timings = reading.MakeTimings(lost ? first.at + NsUntilLastSign(folder.get(), first, last) : last.at);
-  report.startup = MakeStartup(plan, journal, ClocksOf(plan, journal));
+  for (const CheckpointSeen& seen : history.checkpoints) {
+    if (seen.run.empty()) {
+      report.checkpoint = seen.path;
+    } else {
+      report.resumed = {seen.run, seen.path};
+    }
+  }
+  if (history.checkpoint_asked && !live && !plan.checkpoints.dir.marked.empty()) {
+    const StopPolicy& asked = plan.roles[*history.checkpoint_asked].stop;
+    report.no_checkpoint = fmt::format("{} asked for one, and none was written (checkpoint.wait is {})",
+                                       SignalName(SignalNumber(asked.checkpoint_signal).value_or(0)),
+                                       DurationText(static_cast<double>(asked.checkpoint_ms) / 1000));
+  }
+  report.tags = ReadTags(folder.get());
+  report.note = ReadNote(folder.get());
+  report.metrics = ReadMetrics(plan, folder.get(), last_attempts);
+  AddLogMetrics(plan, run_dir, !live, report.metrics);
+  if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), plan, report.run, ends);
+  report.code = history.code;
+  report.activations = ReadActivations(plan, history, folder.get());
+  for (const Recorded<RestartPlanned>& restart : history.restarts) {
+    const Process& process = plan.processes[restart.process];
+    report.restarts.push_back({plan.roles[process.role].name, process.index, restart.attempt, restart.scope,
+                               restart.processes.size(), restart.wall, restart.why});
+  }
+  for (const ReplacementHistory& replaced : history.replacements) {
+    const auto& lost = history.machines.at(replaced.machine).lost;
+    report.replacements.push_back({history.MachineName(replaced.machine), history.MachineName(replaced.by),
+                                   replaced.wall, lost ? lost->why : ""});
+  }
+  if (!live && report.outcome != "ok") report.files = FindEvidenceFiles(folder.get(), plan, PidsOf(history));
+  if (history.origin) {
+    report.first_failure = FailureOf(plan, history, *history.origin, folder.get());
+    report.first_failure->account = AnalyseFailure(plan, history, *history.origin, folder.get(), report.files);
+    const auto& end = history.attempts[history.origin->process][history.origin->attempt].exited;
+    if (end) PutOnHead(*report.first_failure, end->on_head);
+  }
+  report.dumps = ReadDumps(plan, history, folder.get());
+  report.dropped_logs = ReadDroppedLogs(plan, history, folder.get());
+  report.receipt = MakeReceipt(history);
+  const bool lost = !history.ended && !live;
+  report.timings =
+      MakeTimings(history, lost ? history.first.on_head + NsUntilLastSign(folder.get(), history.first, history.last)
+                                : history.last.on_head);
+  report.startup = MakeStartup(plan, history);
   return report;
 }
 

@@ -21,7 +21,7 @@
 #include "run/directory/process_output.h"
 #include "run/directory/usage_history.h"
 #include "run/journal/head_facts.h"
-#include "run/journal/journal.h"
+#include "run/journal/run_history.h"
 #include "run/report/dump_report.h"
 #include "run/report/failure_analysis.h"
 #include "run/report/metrics_report.h"
@@ -31,7 +31,7 @@ namespace muster {
 
 // Reports the activation of hosts: which variables it set and removed, and why it failed.
 //
-// Reads the journal and the activation's logs; values of variables stay in the journal.
+// Reads the logs of the activation; values of variables stay in the journal.
 
 // The activation of one host.
 struct ActivationReport {
@@ -46,22 +46,14 @@ struct ActivationReport {
 };
 
 // In the order in which hosts answered. `folder` is a descriptor of the run directory.
-std::vector<ActivationReport> ReadActivations(const Plan& plan, const CheckedJournal& journal, int folder);
+std::vector<ActivationReport> ReadActivations(const Plan& plan, const RunHistory& history, int folder);
 
 // Lines of report.txt, each ending with a newline: the last lines of failed activations, …
 std::string FailedActivationText(const std::vector<ActivationReport>& activations);
 // … and the changes made by the others; if there are many hosts, those of the first few.
 std::string ActivationText(const std::vector<ActivationReport>& activations);
 
-// Reports on the code of a run: its state in git, and the shipped code. Made from the journal
-// alone.
-
-struct CodeReport {
-  std::optional<CodeSeen> seen;
-  std::vector<CodeShipped> shipped;  // one entry for each host
-};
-
-CodeReport MakeCodeReport(const CheckedJournal& journal);
+// Reports on the code of a run.
 
 // "0123456789ab on main, 3 changed or untracked"; empty if the state in git is not known.
 std::string GitText(const CodeReport& code);
@@ -69,7 +61,7 @@ std::string GitText(const CodeReport& code);
 // Lines of report.txt, each ending with a newline; empty if nothing is known.
 std::string CodeText(const CodeReport& code);
 
-// Lists the logs of a run whose beginning was dropped because of a size limit. Depends on the plan, the journal and the
+// Lists the logs of a run whose beginning was dropped because of a size limit. Depends on the plan, the history and the
 // time indexes of the logs.
 
 struct DroppedLog {
@@ -80,7 +72,7 @@ struct DroppedLog {
 };
 
 // In the order of starts. `run_dir` is a descriptor.
-std::vector<DroppedLog> ReadDroppedLogs(const Plan& plan, const CheckedJournal& journal, int run_dir);
+std::vector<DroppedLog> ReadDroppedLogs(const Plan& plan, const RunHistory& history, int run_dir);
 
 // The report's line about dropped logs, or an empty text.
 std::string DroppedLogsText(const std::vector<DroppedLog>& dropped);
@@ -286,6 +278,8 @@ std::string FileText(const Report& report, const EvidenceFile& file);
 // with a first record; the report states what else is missing or damaged. A journal without its last record belongs to
 // a head that was killed: outcome "lost". With `plan`, which must be the one in the folder, plan.json is not read.
 Result<Report> MakeReport(const std::string& run_dir, std::shared_ptr<const Plan> plan = nullptr);
+// Of a run that was read from there.
+Result<Report> MakeReport(const std::string& run_dir, const RecordedRun& run);
 
 // The text of report.json (docs/run_directory.md). With `run_dir`, which is no part of that file because folders are
 // moved, also the key of that name.

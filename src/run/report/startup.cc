@@ -2,25 +2,14 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
 #include "base/values/number_text.h"
-#include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 
 namespace muster {
 namespace {
-
-// The first start of a process. The times `on_…` are by its host's clock.
-struct FirstStart {
-  std::optional<MonotonicNs> ordered;  // on the head's clock, as `started` is
-  std::optional<MonotonicNs> started;
-  std::optional<MonotonicNs> on_started;
-  std::optional<MonotonicNs> on_ready;
-  std::optional<MonotonicNs> on_output;
-};
 
 // From `taken`, pairs of seconds and index.
 std::optional<StartupStep> StepOf(std::vector<std::pair<double, std::uint32_t>> taken) {
@@ -31,103 +20,29 @@ std::optional<StartupStep> StepOf(std::vector<std::pair<double, std::uint32_t>> 
   return StartupStep{taken.size(), taken[(taken.size() - 1) / 2].first, taken.back().first, taken.back().second};
 }
 
-class Walk {
- public:
-  Walk(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks)
-      : plan_(plan), clocks_(clocks), hosts_(plan, journal), starts_(plan.processes.size()) {
-    for (const JournalRecord& record : journal.records()) Take(record);
+RoleStartup StartupOf(const Plan& plan, const RunHistory& history, std::uint32_t role) {
+  RoleStartup startup;
+  startup.role = plan.roles[role].name;
+  std::vector<std::pair<double, std::uint32_t>> spawn, ready, output;
+  std::optional<MonotonicNs> first;
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const AttemptHistory& attempt = history.attempts[id].front();
+    if (plan.processes[id].role != role || !attempt.ordered) continue;
+    ++startup.processes;
+    const std::uint32_t index = plan.processes[id].index;
+    first = std::min(first.value_or(attempt.ordered->on_head), attempt.ordered->on_head);
+    if (!attempt.started) continue;
+    const auto since_start = [&](MonotonicNs at) { return SecondsBetween(attempt.started->at, at); };
+    spawn.emplace_back(SecondsBetween(attempt.ordered->on_head, history.TimeOf(attempt, *attempt.started)), index);
+    if (attempt.ready) ready.emplace_back(since_start(attempt.ready->at), index);
+    if (attempt.first_output) output.emplace_back(since_start(*attempt.first_output), index);
   }
-
-  Startup Make() const {
-    Startup startup;
-    if (!began_) return startup;
-    startup.evaluate = InSeconds(before_.evaluate_ns);
-    startup.plan = InSeconds(before_.plan_ns - std::min(before_.plan_ns, before_.evaluate_ns));
-    if (connected_) startup.agent = SecondsBetween(*began_, *connected_);
-    if (connected_ && activated_) startup.activate = SecondsBetween(*connected_, *activated_);
-    const std::optional<MonotonicNs> prepared = activated_ ? activated_ : connected_;
-    if (awaited_ && bound_) startup.wait = SecondsBetween(*awaited_, *bound_);
-    if (prepared && first_order_) startup.bind = std::max(SecondsBetween(*prepared, *first_order_) - startup.wait, 0.0);
-    for (std::uint32_t role = 0; role < plan_.roles.size(); ++role) {
-      RoleStartup of_role = OfRole(role);
-      if (of_role.processes > 0) startup.roles.push_back(std::move(of_role));
-    }
-    return startup;
-  }
-
- private:
-  RoleStartup OfRole(std::uint32_t role) const {
-    RoleStartup startup;
-    startup.role = plan_.roles[role].name;
-    std::vector<std::pair<double, std::uint32_t>> spawn, ready, output;
-    std::optional<MonotonicNs> first;
-    for (ProcessId id = 0; id < starts_.size(); ++id) {
-      const FirstStart& start = starts_[id];
-      if (plan_.processes[id].role != role || !start.ordered) continue;
-      ++startup.processes;
-      const std::uint32_t index = plan_.processes[id].index;
-      if (!first || *start.ordered < *first) first = start.ordered;
-      if (!start.started) continue;
-      spawn.emplace_back(SecondsBetween(*start.ordered, *start.started), index);
-      if (start.on_ready) ready.emplace_back(SecondsBetween(*start.on_started, *start.on_ready), index);
-      if (start.on_output) output.emplace_back(SecondsBetween(*start.on_started, *start.on_output), index);
-    }
-    if (first) startup.ordered = SecondsBetween(*began_, *first);
-    startup.spawn = StepOf(std::move(spawn));
-    startup.ready = StepOf(std::move(ready));
-    startup.first_output = StepOf(std::move(output));
-    return startup;
-  }
-
-  // Null for a later start.
-  FirstStart* FirstOf(ProcessId process, std::uint32_t attempt) { return attempt == 0 ? &starts_[process] : nullptr; }
-
-  void Take(const JournalRecord& record) {
-    const MonotonicNs at = record.at;
-    std::visit(Overloaded{
-                   [&](const RunBegan& e) {
-                     before_ = e;
-                     began_ = at;
-                   },
-                   [&](const AgentConnected&) { connected_ = at; },
-                   [&](const HostActivated&) { activated_ = at; },
-                   [&](const DevicesAwaited&) { awaited_ = awaited_.value_or(at); },
-                   [&](const PlanBound&) { bound_ = at; },
-                   [&](const StartOrdered& e) {
-                     FirstStart* start = FirstOf(e.process, e.attempt);
-                     if (start == nullptr) return;
-                     start->ordered = at;
-                     first_order_ = first_order_.value_or(at);
-                   },
-                   [&](const ProcessStarted& e) {
-                     FirstStart* start = FirstOf(e.process, e.attempt);
-                     if (start == nullptr) return;
-                     start->started = OnHead({hosts_.Of(e.process, e.attempt), e.at, 0}, clocks_).value_or(at);
-                     start->on_started = e.at;
-                   },
-                   [&](const ProcessReady& e) {
-                     if (FirstStart* start = FirstOf(e.process, e.attempt)) start->on_ready = e.at;
-                   },
-                   [&](const FirstOutput& e) {
-                     if (FirstStart* start = FirstOf(e.process, e.attempt)) start->on_output = e.at;
-                   },
-                   [](const auto&) {},
-               },
-               record.entry);
-  }
-
-  const Plan& plan_;
-  const HostClocks& clocks_;
-  AttemptHosts hosts_;
-  std::vector<FirstStart> starts_;
-  RunBegan before_;
-  std::optional<MonotonicNs> began_;
-  std::optional<MonotonicNs> connected_;
-  std::optional<MonotonicNs> activated_;
-  std::optional<MonotonicNs> awaited_;
-  std::optional<MonotonicNs> bound_;
-  std::optional<MonotonicNs> first_order_;
-};
+  if (first) startup.ordered = SecondsBetween(history.began->on_head, *first);
+  startup.spawn = StepOf(std::move(spawn));
+  startup.ready = StepOf(std::move(ready));
+  startup.first_output = StepOf(std::move(output));
+  return startup;
+}
 
 std::string Cell(const std::optional<StartupStep>& step, const RoleStartup& role) {
   if (!step) return "-";
@@ -137,8 +52,36 @@ std::string Cell(const std::optional<StartupStep>& step, const RoleStartup& role
 
 }  // namespace
 
-Startup MakeStartup(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks) {
-  return Walk(plan, journal, clocks).Make();
+Startup MakeStartup(const Plan& plan, const RunHistory& history) {
+  Startup startup;
+  if (!history.began) return startup;
+  const Recorded<RunBegan>& began = *history.began;
+  startup.evaluate = InSeconds(began.evaluate_ns);
+  startup.plan = InSeconds(began.plan_ns - std::min(began.plan_ns, began.evaluate_ns));
+  std::optional<MonotonicNs> prepared;
+  for (const auto& [number, machine] : history.machines) {
+    if (machine.agent) prepared = std::max(prepared.value_or(0), machine.agent->on_head);
+  }
+  if (prepared) startup.agent = SecondsBetween(began.on_head, *prepared);
+  if (!history.activations.empty()) {
+    const MonotonicNs activated = history.activations.back().on_head;
+    if (prepared) startup.activate = SecondsBetween(*prepared, activated);
+    prepared = activated;
+  }
+  if (history.devices_awaited && history.bound) {
+    startup.wait = SecondsBetween(history.devices_awaited->on_head, history.bound->on_head);
+  }
+  std::optional<MonotonicNs> first_order;
+  for (const std::vector<AttemptHistory>& attempts : history.attempts) {
+    const auto& ordered = attempts.front().ordered;
+    if (ordered) first_order = std::min(first_order.value_or(ordered->on_head), ordered->on_head);
+  }
+  if (prepared && first_order) startup.bind = std::max(SecondsBetween(*prepared, *first_order) - startup.wait, 0.0);
+  for (std::uint32_t role = 0; role < plan.roles.size(); ++role) {
+    RoleStartup of_role = StartupOf(plan, history, role);
+    if (of_role.processes > 0) startup.roles.push_back(std::move(of_role));
+  }
+  return startup;
 }
 
 std::string StartupText(const Startup& startup) {

@@ -1,7 +1,7 @@
 // Measures the start-up of a run: the steps before the first process, and for each role how long its processes took to
 // start, to become ready and to write output, with the slowest one.
 //
-// Uses the journal; only the first start of each process counts.
+// Only the first start of each process counts.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "muster/plan.h"
-#include "run/journal/event_order.h"
-#include "run/journal/journal.h"
+#include "run/journal/run_history.h"
 
 namespace muster {
 
@@ -45,7 +44,7 @@ struct Startup {
   std::vector<RoleStartup> roles;  // in the plan's order; only roles whose start was ordered
 };
 
-Startup MakeStartup(const Plan& plan, const CheckedJournal& journal, const HostClocks& clocks);
+Startup MakeStartup(const Plan& plan, const RunHistory& history);
 
 // Lines of report.txt, each ending with a newline; empty if no start was ordered.
 std::string StartupText(const Startup& startup);

@@ -90,7 +90,7 @@ void LentTerminal::Saw(const Event& event) {
                    const std::uint32_t place = run_.plan.processes[*run_.request.pty].host;
                    if (run_.supervisor.slots().host(lost.host) == place) link_->Part();
                  },
-                 [](const auto&) {},
+                 [](const auto&) {},  // a terminal is lent by the events of pseudo-terminals alone
              },
              event);
 }

@@ -621,7 +621,7 @@ void Session::Perform(const Action& action) {
       [&](const RebindOrdered&) { rebinding_.Begin(); },
       [&](const ReplaceOrdered& a) { setups_[a.by].TakePlace(a.host); },
       [&](const FinishOrdered&) { OrderFinish(); },
-      [](const auto&) {},
+      Ignoring<PhaseChanged, EndedEarly, StrayEvent, DumpEnded>(),  // only for the journal
   };
   std::visit(Overloaded{
                  [&](const ArmTimer& a) { timers_.Arm(a.timer, a.deadline); },
@@ -726,8 +726,7 @@ void Session::CorrectOrigin() {
   run_.journal.Write();
   const Result<RecordedRun> so_far = ReadRun(binding_.run_dir, std::shared_ptr<const Plan>(request_, &request_->plan));
   if (!so_far) return;  // the report says why
-  const auto proven = FindProvenOrigin(run_.plan, so_far->journal, *supervisor_.first_failure(),
-                                       ClocksOf(run_.plan, so_far->journal), so_far->folder.get());
+  const auto proven = FindProvenOrigin(run_.plan, so_far->history, *supervisor_.first_failure(), so_far->folder.get());
   if (!proven) return;
   const ProcessExited& exit = proven->exit;
   const std::string name = ProcessName(run_.plan, run_.plan.processes[exit.process]);

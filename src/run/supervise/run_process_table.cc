@@ -30,26 +30,30 @@ RunProcessTable::Entry* RunProcessTable::Ending(ProcessId process, std::uint32_t
 }
 
 void RunProcessTable::Saw(const Event& event, MonotonicNs now) {
-  std::visit(Overloaded{[&](const ProcessStarted& e) {
-                          if (Entry* entry = Ending(e.process, e.attempt)) {
-                            *entry = {e.attempt, e.pid, e.start_ticks, now, 0, false, 0, {}, entry->machine};
-                          }
-                        },
-                        [&](const SpawnFailed& e) {
-                          if (Entry* entry = Ending(e.process, e.attempt)) {
-                            *entry = {e.attempt, 0, 0, 0, now, false, 0, e.stage, entry->machine};
-                          }
-                        },
-                        [&](const ProcessExited& e) {
-                          if (Entry* entry = Ending(e.process, e.attempt)) {
-                            entry->attempt = e.attempt;
-                            entry->ended = now;
-                            entry->signalled = e.signalled;
-                            entry->code = e.code;
-                          }
-                        },
-                        [](const auto&) {}},
-             event);
+  std::visit(
+      Overloaded{[&](const ProcessStarted& e) {
+                   if (Entry* entry = Ending(e.process, e.attempt)) {
+                     *entry = {e.attempt, e.pid, e.start_ticks, now, 0, false, 0, {}, entry->machine};
+                   }
+                 },
+                 [&](const SpawnFailed& e) {
+                   if (Entry* entry = Ending(e.process, e.attempt)) {
+                     *entry = {e.attempt, 0, 0, 0, now, false, 0, e.stage, entry->machine};
+                   }
+                 },
+                 [&](const ProcessExited& e) {
+                   if (Entry* entry = Ending(e.process, e.attempt)) {
+                     entry->attempt = e.attempt;
+                     entry->ended = now;
+                     entry->signalled = e.signalled;
+                     entry->code = e.code;
+                   }
+                 },
+                 // Neither begins nor ends an attempt.
+                 Ignoring<SignalSent, AgentEmpty, AgentLost, StopRequested, DeadlinePassed, ProcessReady, OutputSeen,
+                          FirstOutput, EndEvidence, PortTaken, PlanRebound, ProcessDumped, HostDumped, DumpRequested,
+                          PtyOpened, PtyClosed, ClockCompared, HostReplaced, CheckpointSeen>()},
+      event);
 }
 
 int RunProcessTable::SignalOf(ProcessId process, std::uint32_t attempt) const {

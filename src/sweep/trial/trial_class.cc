@@ -11,12 +11,11 @@
 #include <fmt/format.h>
 
 #include "base/values/abnormal_exit.h"
-#include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
-#include "run/journal/journal.h"
+#include "run/journal/run_history.h"
 
 namespace muster {
 namespace {
@@ -214,47 +213,26 @@ FailureFacts ReadFailureFacts(const Plan& plan, const RunOutcome& outcome) {
   facts.why = outcome.why;
   facts.job_end = outcome.job_end;
   facts.stopped_by_engine = outcome.stopped_by_engine;
-  const CheckedJournal journal(plan, ReadJournal(outcome.run_dir + "/journal.jsonl"));
-  using Key = std::pair<ProcessId, std::uint32_t>;
-  std::optional<Key> first;
-  bool ended = false;
-  std::map<Key, FailureFacts::Origin> origins;
-  for (const JournalRecord& record : journal.records()) {
-    std::visit(Overloaded{[&](const FirstFailure& e) { first = Key(e.process, e.attempt); },
-                          [&](const FailureTraced& e) { first = Key(e.process, e.attempt); },
-                          [&](const ProcessExited& e) {
-                            origins[{e.process, e.attempt}].exit = e;
-                          },
-                          [&](const SpawnFailed& e) {
-                            origins[{e.process, e.attempt}].spawn = e;
-                          },
-                          [&](const LimitPassed& e) {
-                            origins[{e.process, e.attempt}].limit = e;
-                          },
-                          [&](const EndEvidence& e) {
-                            origins[{e.process, e.attempt}].evidence.push_back(e);
-                          },
-                          [&](const AgentLost& e) {
-                            if (!facts.lost) facts.lost = e.host;
-                          },
-                          [&](const RunEnded& e) {
-                            ended = true;
-                            facts.cause = e.cause;
-                          },
-                          [](const auto&) {}},
-               record.entry);
+  const RunHistory history = ReadHistory(plan, outcome.run_dir);
+  std::uint64_t lost_at = 0;  // the record of the first loss
+  for (const auto& [number, machine] : history.machines) {
+    if (!machine.lost || (facts.lost && machine.lost->seq > lost_at)) continue;
+    facts.lost = number;
+    lost_at = machine.lost->seq;
   }
-  if (!ended)
-    facts.cause = outcome.outcome == "ok"        ? Cause::kNone
-                  : outcome.outcome == "stopped" ? Cause::kStopped
-                  : outcome.outcome == "lost"    ? Cause::kLost
-                                                 : Cause::kFailed;
-  if (!first) return facts;
-  facts.origin = std::move(origins[*first]);
-  facts.origin->machine = AttemptHosts(plan, journal).Of(first->first, first->second);
+  facts.cause = history.ended                  ? history.ended->cause
+                : outcome.outcome == "ok"      ? Cause::kNone
+                : outcome.outcome == "stopped" ? Cause::kStopped
+                : outcome.outcome == "lost"    ? Cause::kLost
+                                               : Cause::kFailed;
+  if (!history.origin) return facts;
+  const auto& [process, number] = *history.origin;
+  const AttemptHistory& attempt = history.attempts[process][number];
+  facts.origin = FailureFacts::Origin{attempt.machine, attempt.exited, attempt.spawn_failed, {}, attempt.evidence, {}};
+  if (!attempt.limits.empty()) facts.origin->limit = attempt.limits.back();
   if (facts.origin->spawn) return facts;
   const Result<UniqueFd> folder = OpenFolder(AT_FDCWD, outcome.run_dir);
-  if (folder) facts.origin->last_lines = LastLines(folder->get(), LogPath(plan, first->first, first->second));
+  if (folder) facts.origin->last_lines = LastLines(folder->get(), LogPath(plan, process, number));
   return facts;
 }
 

@@ -9,7 +9,8 @@
 
 #include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
-#include "run/journal/journal.h"
+#include "run/history_of.h"
+#include "run/journal/run_history.h"
 #include "run/report/dump_report.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
@@ -31,8 +32,10 @@ JournalContents Contents(std::vector<JournalEntry> entries) {
 
 std::vector<std::string> Kept(const Plan& plan, std::vector<JournalEntry> entries) {
   std::vector<std::string> names;
-  const CheckedJournal journal(plan, Contents(std::move(entries)));
-  for (const JournalRecord& record : journal.records()) names.emplace_back(EntryName(record.entry));
+  PlanFit fit(plan);
+  for (const JournalRecord& record : Contents(std::move(entries)).records) {
+    if (fit.Take(record)) names.emplace_back(EntryName(record.entry));
+  }
   return names;
 }
 
@@ -45,7 +48,7 @@ JournalEntry OfNobody() {
 
 using Names = std::vector<std::string>;
 
-TEST(CheckedJournal, SkipsRecordsOfUnknownProcesses) {
+TEST(PlanFit, SkipsRecordsOfUnknownProcesses) {
   const Plan plan = SamplePlan({{"worker", 2}});
   EXPECT_EQ(Kept(plan, {StartOrdered{1, 0}, StartOrdered{2, 0}, StartOrdered{kNobody, 0}}), Names{"start_ordered"});
   EXPECT_EQ(Kept(plan, {StopOrdered{{0, 1}, 15, 0}, StopOrdered{{0, 2}, 15, 0}, StopOrdered{{0, 1, 0}, 15, 0}}),
@@ -59,7 +62,7 @@ TEST(CheckedJournal, SkipsRecordsOfUnknownProcesses) {
   }
 }
 
-TEST(CheckedJournal, SkipsRecordsOfAttemptsThatWereNotOrdered) {
+TEST(PlanFit, SkipsRecordsOfAttemptsThatWereNotOrdered) {
   const Plan plan = SamplePlan({{"worker", 2}});
   const std::uint32_t most = std::numeric_limits<std::int32_t>::max();
   EXPECT_EQ(Kept(plan, {StartOrdered{0, most}, StartOrdered{0, 1}}), Names());
@@ -68,7 +71,7 @@ TEST(CheckedJournal, SkipsRecordsOfAttemptsThatWereNotOrdered) {
   EXPECT_EQ(Kept(plan, {StartOrdered{0, 0}, StartOrdered{0, 1}, ProcessStarted{0, 1, 1, 1, 1}}).size(), 3U);
 }
 
-TEST(CheckedJournal, SkipsRecordsOfImpossibleHosts) {
+TEST(PlanFit, SkipsRecordsOfImpossibleHosts) {
   const Plan plan = SamplePlan({{"worker", 2}}, 2);
   EXPECT_EQ(Kept(plan, {AgentLost{1 + kMaxSpares, "", 0}, AgentLost{2 + kMaxSpares, "", 0}}).size(), 1U);
   EXPECT_EQ(Kept(plan, {ReplaceOrdered{kNobody, 0}, ReplaceOrdered{0, kNobody}}), Names());
@@ -81,21 +84,21 @@ TEST(CheckedJournal, SkipsRecordsOfImpossibleHosts) {
   EXPECT_EQ(Kept(plan, {compared}).size(), 1U);
 }
 
-TEST(CheckedJournal, ReportsWhatItSkipped) {
+TEST(PlanFit, ReportsWhatItSkipped) {
   const Plan plan = SamplePlan({{"worker", 2}});
-  EXPECT_EQ(CheckedJournal(plan, Contents({FirstFailure{1, 0}})).damage(), "");
-  EXPECT_EQ(CheckedJournal(plan, Contents({FinishOrdered{}, FirstFailure{7, 0}})).damage(),
+  EXPECT_EQ(HistoryOf(plan, Contents({FirstFailure{1, 0}})).damage, "");
+  EXPECT_EQ(HistoryOf(plan, Contents({FinishOrdered{}, FirstFailure{7, 0}})).damage,
             "record 2 (first_failure) names process 7, and the plan has 2");
   JournalContents contents = Contents({FirstFailure{7, 0}, FirstFailure{0, 3}});
   contents.stopped = "the last line is cut";
   EXPECT_EQ(
-      CheckedJournal(plan, std::move(contents)).damage(),
+      HistoryOf(plan, std::move(contents)).damage,
       "the last line is cut; 2 records do not match the plan, the first: record 1 (first_failure) names process 7, "
       "and the plan has 2");
 }
 
 // Prevents: a report of such a run crashes or hangs.
-TEST(CheckedJournal, IsTheSourceOfReports) {
+TEST(PlanFit, IsCheckedForReports) {
   const ScratchFolder scratch;
   Plan plan = SamplePlan({{"worker", 2}});
   plan.roles[0].limits.log_bytes = 1U << 20;

@@ -1,0 +1,16 @@
+// The history of a run whose journal a test has made.
+#pragma once
+
+#include <utility>
+
+#include "run/journal/run_history.h"
+
+namespace muster {
+
+inline RunHistory HistoryOf(const Plan& plan, JournalContents contents) {
+  HistoryFold fold(plan);
+  for (JournalRecord& record : contents.records) fold.Take(std::move(record));
+  return std::move(fold).End(std::move(contents.stopped));
+}
+
+}  // namespace muster
