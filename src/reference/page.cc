@@ -7,8 +7,8 @@
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

@@ -19,11 +19,11 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command_output.h"
 #include "cli/lookup/run_argument.h"
 #include "run/directory/run_directory.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

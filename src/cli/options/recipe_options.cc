@@ -20,6 +20,7 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
@@ -33,7 +34,6 @@
 #include "run/directory/run_directory.h"
 #include "run/metrics/log_patterns.h"
 #include "settings/values/parameter.h"
-#include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -13,12 +13,12 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "plan/check/plan_check.h"
 #include "plan/plan/plan_fields.h"
 #include "plan/plan/roles.h"
 #include "plan/text/plan_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -12,10 +12,10 @@
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "muster/value.h"
 #include "run/lines/json_lines.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

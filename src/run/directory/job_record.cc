@@ -10,10 +10,10 @@
 
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "muster/value.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -18,8 +18,8 @@
 #include "base/values/abnormal_exit.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

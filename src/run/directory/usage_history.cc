@@ -6,9 +6,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/values/value_json.h"
 #include "muster/value.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -164,7 +164,7 @@ class LineReader {
 
   enum class Order : std::uint8_t {
     kAsWritten,  // members in the order of the description, no others, no whitespace
-    kAny         // other members are ignored; the text must be JSON (settings/values/value_json.h)
+    kAny         // other members are ignored; the text must be JSON (base/values/value_json.h)
   };
   // Larger numbers are read as `largest`, numbers below -`largest` as that.
   explicit LineReader(std::string_view text, Order order = Order::kAsWritten,
@@ -264,7 +264,7 @@ class LineReader {
   }
 
  private:
-  static constexpr int kMaxDepth = 80;  // more than values from settings/values/value_json.h have
+  static constexpr int kMaxDepth = 80;  // more than values from base/values/value_json.h have
 
   // Moves to the value of the member in the current object.
   [[gnu::always_inline]] bool Member(std::string_view name) { return IsNext(name) || (any_order_ && Find(name)); }

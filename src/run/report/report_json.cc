@@ -1,9 +1,9 @@
 #include "run/report/report_json.h"
 
 #include "base/values/number_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "run/report/report.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

@@ -12,11 +12,11 @@
 #include <sys/inotify.h>
 
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "page/collect/sweep_page.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
-#include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/trial/metrics_watch.h"
 #include "wire/files/run_layout.h"

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

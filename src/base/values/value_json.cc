@@ -1,4 +1,4 @@
-#include "settings/values/value_json.h"
+#include "base/values/value_json.h"
 
 #include <algorithm>
 #include <functional>
