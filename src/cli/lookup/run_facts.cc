@@ -133,8 +133,6 @@ std::string Joined(const std::vector<std::string>& texts) {
   return joined;
 }
 
-Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Value(text); }
-
 }  // namespace
 
 std::string OpenedSweep::State() const { return SweepState(view.account(), live); }

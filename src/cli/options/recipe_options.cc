@@ -610,11 +610,6 @@ tl::unexpected<Diagnostics> Cannot(const std::string& run, const std::string& wh
   return Fail(Error("resume", {}, fmt::format("cannot resume run {}: {}", Printable(run), why), std::move(hint)));
 }
 
-std::string TextOf(const Value::Map& map, const std::string& key) {
-  const auto found = map.find(key);
-  return found != map.end() && found->second.AsString() != nullptr ? *found->second.AsString() : std::string();
-}
-
 }  // namespace
 
 void SettleResumed(RecipeOptions& options) {
@@ -677,7 +672,7 @@ Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
   if (!text) return std::optional<Resumption>();
   const auto binding = ValueFromJsonText(*text);
   if (!binding || binding->AsMap() == nullptr) return std::optional<Resumption>();
-  Resumption resumption{TextOf(*binding->AsMap(), "resumed"), TextOf(*binding->AsMap(), "checkpoint")};
+  Resumption resumption{TextField(*binding, "resumed"), TextField(*binding, "checkpoint")};
   if (resumption.run.empty() || resumption.checkpoint.empty()) return std::optional<Resumption>();
   std::error_code error;
   if (fs::exists(resumption.checkpoint, error)) return std::optional(std::move(resumption));
