@@ -125,9 +125,9 @@ template <class Field>
 bool IsWritten(const LaterField<Field>& later) {
   return IsWritten(later.field);
 }
-template <class T, class Other>
-bool IsWritten(const Accompanying<T, Other>& field) {
-  return !IsNone(field.other);
+template <class T>
+bool IsWritten(const Conditional<T>& field) {
+  return field.is_there;
 }
 
 // Appends values and described objects to a text. Requires the plan, because indices are written as names.
@@ -210,9 +210,9 @@ class PlanJson {
   void Append(const LaterField<Field>& later) {
     Append(later.field);
   }
-  template <class T, class Other>
-  void Append(const Accompanying<T, Other>& field) {
-    Append(field.value);
+  template <class T>
+  void Append(const Conditional<T>& field) {
+    Append(field.field);
   }
   template <class Form, class T>
   void Append(const FieldAs<Form, T>& field) {
@@ -540,9 +540,9 @@ class ObjectReader {
   void Read(const char* key, Bounded<T, N>& field) {
     Read(key, field.value);
   }
-  template <class T, class Other>
-  void Read(const char* key, Accompanying<T, Other>& field) {
-    if (!IsNone(field.other)) Read(key, field.value);
+  template <class T>
+  void Read(const char* key, Conditional<T>& field) {
+    if (field.is_there) Read(key, field.field);
   }
   template <class T>
   void Read(const char* key, FieldAs<OnePerLine, T>& field) {
