@@ -7,6 +7,9 @@
 
 #include <boost/random/sobol.hpp>
 
+#include "space/sweep_fields.h"
+#include "wire/archive/json_fields.h"
+
 namespace muster {
 namespace {
 
@@ -246,6 +249,29 @@ std::vector<std::string> AllTrialClassNames(bool failures_only) {
 
 double ObjectiveValue(const std::optional<Objective>& objective, double loss) {
   return objective && objective->maximize ? 0 - loss : loss;  // not -0
+}
+
+namespace {
+
+struct SweepForms : NoForms {
+  void Put(auto& writer, const FieldAs<ByClassNames, std::vector<TrialClass>>& classes) const {
+    std::vector<std::string_view> names;
+    for (const TrialClass each : classes.value) names.push_back(TrialClassName(each));
+    writer.Put(names);
+  }
+  void Put(auto& writer, const FieldAs<ByClassNames, std::map<TrialClass, std::string>>& patterns) const {
+    std::map<std::string, std::string> by_name;
+    for (const auto& [each, pattern] : patterns.value) by_name.emplace(TrialClassName(each), pattern);
+    writer.Put(by_name);
+  }
+};
+
+}  // namespace
+
+Value SweepDescriptionValue(const SweepDescription& sweep) {
+  std::string text;
+  JsonWriter<SweepForms>(text).Put(sweep);
+  return ValueFromJsonText(text).value_or(Value());
 }
 
 Diagnostics CheckSweep(const SweepDescription& sweep) {
