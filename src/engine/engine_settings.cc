@@ -11,8 +11,8 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "engine/engine_calls.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

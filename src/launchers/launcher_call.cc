@@ -14,10 +14,10 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "muster/site.h"
 #include "muster/value.h"
 #include "plan/hosts/host_list.h"
-#include "settings/values/value_json.h"
 #include "settings/values/value_yaml.h"
 
 namespace muster {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/values/value_json.h"
 #include "settings/schema/schema.h"
 #include "settings/schema/schema_text.h"
 
@@ -249,8 +250,6 @@ Value ListValue(const std::vector<T>& elements) {
 }
 
 Value NumberOrNull(const std::optional<double>& number) { return number ? Value(*number) : Value(); }
-
-Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
 Value SourcesData(const std::map<std::string, RuleSource>& sources) {
   Value::Map data;

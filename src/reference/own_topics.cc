@@ -7,50 +7,54 @@
 
 #include "base/system/fault.h"
 #include "base/system/mechanism.h"
+#include "base/values/value_json.h"
 
 namespace muster {
 namespace {
 
 // "[1]" for the first element of a table.
-std::string NameOf(const Value& field) { return FieldOf(field, "name").IsNumber() ? "[1]" : TextOf(field, "name"); }
+std::string NameOf(const Value& field) {
+  return ValueField(field, "name").IsNumber() ? "[1]" : TextField(field, "name");
+}
 
 // `"pack"`, `"deal"`; otherwise the type and its limits.
 std::string ValuesOf(const Value& field) {
-  std::string values = TextOf(field, "type");
-  for (const Value& word : ListOf(field, "words")) {
+  std::string values = TextField(field, "type");
+  for (const Value& word : ListField(field, "words")) {
     if (word.AsString() == nullptr) continue;
     values += (values.empty() ? "" : ", ") + Ticked("\"" + *word.AsString() + "\"");
   }
-  const std::string range = TextOf(field, "range");
+  const std::string range = TextField(field, "range");
   return values + (range.empty() ? "" : ", " + range);
 }
 
 // A value in recipe syntax is quoted; a phrase is not.
 std::string DefaultOf(const Value& field) {
-  if (TruthOf(field, "required")) return "required";
-  const std::string text = TextOf(field, "default");
+  if (TruthField(field, "required")) return "required";
+  const std::string text = TextField(field, "default");
   const bool value = text.starts_with("\"") || text == "true" || text == "false";
   return value ? Ticked(text) : text;
 }
 
 std::string DocOf(const Value& field) {
-  std::string doc = TextOf(field, "doc");
-  if (const std::string only = TextOf(field, "only"); !only.empty()) doc += " Only in " + Ticked(only) + ".";
-  if (const std::string former = TextOf(field, "former"); !former.empty()) doc += " Formerly " + Ticked(former) + ".";
-  if (TruthOf(field, "describes")) doc += " Not inside `each`.";
+  std::string doc = TextField(field, "doc");
+  if (const std::string only = TextField(field, "only"); !only.empty()) doc += " Only in " + Ticked(only) + ".";
+  if (const std::string former = TextField(field, "former"); !former.empty())
+    doc += " Formerly " + Ticked(former) + ".";
+  if (TruthField(field, "describes")) doc += " Not inside `each`.";
   return doc;
 }
 
 // The examples of parameter types are in their hints.
 std::string ExampleOf(const Value& field) {
-  const std::string declaration = TextOf(field, "declaration");
-  return declaration.empty() ? TextOf(field, "example") : "muster." + NameOf(field) + " " + declaration;
+  const std::string declaration = TextField(field, "declaration");
+  return declaration.empty() ? TextField(field, "example") : "muster." + NameOf(field) + " " + declaration;
 }
 
 // One block of lines per field: a table of five columns is too wide for terminals.
 FactList FieldList(const Value& section) {
   FactList list;
-  for (const Value& field : ListOf(section, "fields")) {
+  for (const Value& field : ListField(section, "fields")) {
     const std::string standard = DefaultOf(field);
     std::string values = ValuesOf(field);
     if (!standard.empty()) values += standard == "required" ? "; required" : "; default: " + standard;
@@ -60,9 +64,9 @@ FactList FieldList(const Value& section) {
 }
 
 Table FieldTable(const Value& section) {
-  const std::string what = TextOf(section, "what");
+  const std::string what = TextField(section, "what");
   Table table{{what.empty() ? "field" : what, "values", "default", "description", "example"}, {}};
-  for (const Value& field : ListOf(section, "fields")) {
+  for (const Value& field : ListField(section, "fields")) {
     table.rows.push_back(
         {Ticked(NameOf(field)), ValuesOf(field), DefaultOf(field), DocOf(field), Ticked(ExampleOf(field))});
   }
@@ -70,8 +74,8 @@ Table FieldTable(const Value& section) {
 }
 
 void AddIntroduction(const Value& section, Page& page) {
-  page.blocks.emplace_back(Paragraph{TextOf(section, "doc")});
-  page.blocks.emplace_back(Example{"lua", LinesOf(TextOf(section, "example"))});
+  page.blocks.emplace_back(Paragraph{TextField(section, "doc")});
+  page.blocks.emplace_back(Example{"lua", LinesOf(TextField(section, "example"))});
 }
 
 const Value::List& Sections(const Value& sections) {
@@ -81,14 +85,14 @@ const Value::List& Sections(const Value& sections) {
 
 bool IsSection(const Value& sections, const std::string& name) {
   const Value::List& all = Sections(sections);
-  return std::any_of(all.begin(), all.end(), [&](const Value& section) { return TextOf(section, "name") == name; });
+  return std::any_of(all.begin(), all.end(), [&](const Value& section) { return TextField(section, "name") == name; });
 }
 
 // The section, and the sections that are shown on its page.
 std::vector<const Value*> OnPageOf(const Value& sections, const std::string& name) {
   std::vector<const Value*> found;
   for (const Value& section : Sections(sections)) {
-    if (TextOf(section, "name") == name || TextOf(section, "page") == name) found.push_back(&section);
+    if (TextField(section, "name") == name || TextField(section, "page") == name) found.push_back(&section);
   }
   return found;
 }
@@ -98,9 +102,9 @@ Page SectionPage(const Value& sections, const std::string& name) {
   Value::List records;
   for (const Value* section : OnPageOf(sections, name)) {
     if (page.title.empty()) {
-      page.title = TextOf(*section, "title");
+      page.title = TextField(*section, "title");
     } else {
-      page.blocks.emplace_back(Heading{TextOf(*section, "title")});
+      page.blocks.emplace_back(Heading{TextField(*section, "title")});
     }
     AddIntroduction(*section, page);
     page.blocks.emplace_back(FieldList(*section));
@@ -117,17 +121,17 @@ std::vector<std::string> OtherNames(const Value& sections, const std::string& na
     if (other != name && std::find(names.begin(), names.end(), other) == names.end()) names.push_back(std::move(other));
   };
   for (const Value* section : OnPageOf(sections, name)) {
-    const std::string own = TextOf(*section, "name");
+    const std::string own = TextField(*section, "name");
     add(own);
-    for (const Value& other : ListOf(*section, "other_names")) {
+    for (const Value& other : ListField(*section, "other_names")) {
       if (other.AsString() != nullptr) add(*other.AsString());
     }
-    for (const Value& field : ListOf(*section, "fields")) {
-      const std::string field_name = TextOf(field, "name");
+    for (const Value& field : ListField(*section, "fields")) {
+      const std::string field_name = TextField(field, "name");
       if (field_name.empty()) continue;
       add(field_name);
       if (!IsSection(sections, own + "." + field_name)) add(own + "." + field_name);
-      if (TextOf(field, "type") == "method") add(own + ":" + field_name);
+      if (TextField(field, "type") == "method") add(own + ":" + field_name);
       if (own == "parameters") add("muster." + field_name);
     }
   }
@@ -148,7 +152,7 @@ std::string AnchorOf(const std::string& title) {
 
 // The first sentence, without its full stop.
 std::string Summary(const Value& section) {
-  const std::string doc = TextOf(section, "doc");
+  const std::string doc = TextField(section, "doc");
   return doc.substr(0, std::min(doc.find(". "), doc.size() - 1));
 }
 
@@ -158,8 +162,8 @@ Topics RecipeTopics(const Value& sections) {
   const auto known = std::make_shared<Value>(sections);
   Topics topics;
   for (const Value& section : Sections(*known)) {
-    if (!TextOf(section, "page").empty()) continue;
-    const std::string name = TextOf(section, "name");
+    if (!TextField(section, "page").empty()) continue;
+    const std::string name = TextField(section, "name");
     topics.push_back({name, "recipes", Summary(section), OtherNames(*known, name), true,
                       [known, name] { return SectionPage(*known, name); }});
   }
@@ -178,14 +182,14 @@ std::string RecipeReference(const Value& sections) {
                 "the checks of recipes read, too; do not edit it by hand."});
   Table table{{"section", "about"}, {}};
   for (const Value& section : Sections(sections)) {
-    const std::string title = TextOf(section, "title");
+    const std::string title = TextField(section, "title");
     table.rows.push_back({"[" + title + "](#" + AnchorOf(title) + ")", Summary(section)});
   }
   introduction.blocks.emplace_back(std::move(table));
   std::string text = PageMarkdown(introduction, 1);
   for (const Value& section : Sections(sections)) {
     Page page;
-    page.title = TextOf(section, "title");
+    page.title = TextField(section, "title");
     AddIntroduction(section, page);
     page.blocks.emplace_back(FieldTable(section));
     text += "\n" + PageMarkdown(page, 2);
@@ -206,39 +210,39 @@ std::string Joined(const Value::List& texts, const char* between) {
 
 // "1", "1 or more", "at most 1", "any": the allowed number of processes of a role.
 std::string Count(const Value& role) {
-  const auto least = static_cast<int>(FieldOf(role, "min").Number());
-  const auto most = static_cast<int>(FieldOf(role, "max").Number());
+  const auto least = static_cast<int>(ValueField(role, "min").Number());
+  const auto most = static_cast<int>(ValueField(role, "max").Number());
   if (most == 0) return least == 0 ? "any" : std::to_string(least) + " or more";
   return least == most ? std::to_string(most) : "at most " + std::to_string(most);
 }
 
 std::string EndOf(const Value& role) {
-  if (!TruthOf(role, "serves")) return "the job waits for it";
-  return "serves; has " + std::to_string(static_cast<int>(FieldOf(role, "linger").Number())) +
+  if (!TruthField(role, "serves")) return "the job waits for it";
+  return "serves; has " + std::to_string(static_cast<int>(ValueField(role, "linger").Number())) +
          " s once the others have ended";
 }
 
 Table RolesTable(const Value& record) {
   Table table{{"role", "processes", "what it does", "its end"}, {}};
-  for (const Value& role : ListOf(record, "roles")) {
-    table.rows.push_back({Ticked(TextOf(role, "name")),
-                          Count(role) + (TruthOf(role, "added") ? "; added by muster if left out" : ""),
-                          TextOf(role, "doc"), EndOf(role)});
+  for (const Value& role : ListField(record, "roles")) {
+    table.rows.push_back({Ticked(TextField(role, "name")),
+                          Count(role) + (TruthField(role, "added") ? "; added by muster if left out" : ""),
+                          TextField(role, "doc"), EndOf(role)});
   }
   return table;
 }
 
 Table OptionsTable(const Value& record) {
   Table table{{"option", "values", "what it does"}, {}};
-  for (const Value& option : ListOf(record, "options")) {
-    const std::string kind = TextOf(option, "kind");
-    std::string values = kind.empty() ? Joined(ListOf(option, "words"), ", ") : "a " + kind;
+  for (const Value& option : ListField(record, "options")) {
+    const std::string kind = TextField(option, "kind");
+    std::string values = kind.empty() ? Joined(ListField(option, "words"), ", ") : "a " + kind;
     if (kind.empty()) values += "; the first unless given";
     if (kind == "count") values = "a number";
     if (kind == "file") values = "a JSON file beside the recipe";
     if (kind == "list") values = "a list of texts";
-    if (!TextOf(option, "default").empty()) values += "; " + Ticked(TextOf(option, "default")) + " unless given";
-    table.rows.push_back({Ticked(TextOf(option, "name")), values, TextOf(option, "doc")});
+    if (!TextField(option, "default").empty()) values += "; " + Ticked(TextField(option, "default")) + " unless given";
+    table.rows.push_back({Ticked(TextField(option, "name")), values, TextField(option, "doc")});
   }
   return table;
 }
@@ -246,44 +250,47 @@ Table OptionsTable(const Value& record) {
 Table NamesTable(const Value::List& names, std::vector<std::string> columns) {
   Table table{std::move(columns), {}};
   for (const Value& name : names) {
-    std::vector<std::string> row = {Ticked(TextOf(name, "name"))};
-    if (table.columns.size() == 3) row.push_back(TextOf(name, "who"));
-    row.push_back(TextOf(name, "doc"));
+    std::vector<std::string> row = {Ticked(TextField(name, "name"))};
+    if (table.columns.size() == 3) row.push_back(TextField(name, "who"));
+    row.push_back(TextField(name, "doc"));
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
 std::string RendezvousOf(const Value& record) {
-  const Value& meeting = FieldOf(record, "meeting");
+  const Value& meeting = ValueField(record, "meeting");
   if (meeting.IsNull()) return "none";
-  return std::string("the first ") + Ticked(TextOf(meeting, "role")) +
-         (TruthOf(record, "worlds") ? " of each world" : "") + ", at the port " + Ticked(TextOf(meeting, "port"));
+  return std::string("the first ") + Ticked(TextField(meeting, "role")) +
+         (TruthField(record, "worlds") ? " of each world" : "") + ", at the port " + Ticked(TextField(meeting, "port"));
 }
 
 Page FrameworkPage(const Value& record) {
   Page page;
-  page.title = Ticked(TextOf(record, "name"));
-  page.blocks.emplace_back(Paragraph{TextOf(record, "doc")});
-  if (!TextOf(record, "example").empty()) page.blocks.emplace_back(Example{"lua", LinesOf(TextOf(record, "example"))});
+  page.title = Ticked(TextField(record, "name"));
+  page.blocks.emplace_back(Paragraph{TextField(record, "doc")});
+  if (!TextField(record, "example").empty())
+    page.blocks.emplace_back(Example{"lua", LinesOf(TextField(record, "example"))});
   FactList facts;
   facts.facts.push_back({"rendezvous endpoint", {RendezvousOf(record)}});
-  facts.facts.push_back({"the job ends", {TextOf(record, "ends")}});
-  if (!TextOf(record, "derives").empty()) facts.facts.push_back({"MindSpore's context", {TextOf(record, "derives")}});
-  if (!ListOf(record, "clear").empty()) facts.facts.push_back({"removed", {Joined(ListOf(record, "clear"), ", ")}});
-  if (!TextOf(record, "source").empty()) facts.facts.push_back({"source", {TextOf(record, "source")}});
+  facts.facts.push_back({"the job ends", {TextField(record, "ends")}});
+  if (!TextField(record, "derives").empty())
+    facts.facts.push_back({"MindSpore's context", {TextField(record, "derives")}});
+  if (!ListField(record, "clear").empty())
+    facts.facts.push_back({"removed", {Joined(ListField(record, "clear"), ", ")}});
+  if (!TextField(record, "source").empty()) facts.facts.push_back({"source", {TextField(record, "source")}});
   page.blocks.emplace_back(std::move(facts));
-  for (const Value& note : ListOf(record, "notes")) {
+  for (const Value& note : ListField(record, "notes")) {
     if (note.AsString() != nullptr) page.blocks.emplace_back(Paragraph{*note.AsString()});
   }
   page.blocks.emplace_back(RolesTable(record));
-  if (!ListOf(record, "options").empty()) page.blocks.emplace_back(OptionsTable(record));
-  if (!ListOf(record, "variables").empty()) {
-    page.blocks.emplace_back(NamesTable(ListOf(record, "variables"), {"variable", "whose", "value"}));
+  if (!ListField(record, "options").empty()) page.blocks.emplace_back(OptionsTable(record));
+  if (!ListField(record, "variables").empty()) {
+    page.blocks.emplace_back(NamesTable(ListField(record, "variables"), {"variable", "whose", "value"}));
   }
-  if (!ListOf(record, "absent").empty()) {
+  if (!ListField(record, "absent").empty()) {
     page.blocks.emplace_back(Paragraph{"Names that recipes set but no framework reads; muster warns of them:"});
-    page.blocks.emplace_back(NamesTable(ListOf(record, "absent"), {"variable", "why it has no effect"}));
+    page.blocks.emplace_back(NamesTable(ListField(record, "absent"), {"variable", "why it has no effect"}));
   }
   Value::Map data = record.AsMap() == nullptr ? Value::Map() : *record.AsMap();
   data["kind"] = Value("framework");
@@ -299,8 +306,8 @@ const Value::List& Records(const Value& records) {
 Table Overview(const Value& records, bool linked) {
   Table table{{"framework", "what it launches"}, {}};
   for (const Value& record : Records(records)) {
-    const std::string name = TextOf(record, "name");
-    table.rows.push_back({linked ? "[" + Ticked(name) + "](#" + name + ")" : Ticked(name), TextOf(record, "doc")});
+    const std::string name = TextField(record, "name");
+    table.rows.push_back({linked ? "[" + Ticked(name) + "](#" + name + ")" : Ticked(name), TextField(record, "doc")});
   }
   return table;
 }
@@ -319,7 +326,7 @@ Topics FrameworkTopics(const Value& records) {
   Topics topics;
   for (std::size_t i = 0; i < Records(*known).size(); ++i) {
     const Value& record = Records(*known)[i];
-    topics.push_back({TextOf(record, "name"), "framework", TextOf(record, "doc"), {}, true, [known, i] {
+    topics.push_back({TextField(record, "name"), "framework", TextField(record, "doc"), {}, true, [known, i] {
                         return FrameworkPage(Records(*known)[i]);
                       }});
   }
@@ -390,19 +397,19 @@ std::string ClassName(const std::string& engine) {
 }
 
 Page EnginePage(const Value& engine) {
-  const std::string name = TextOf(engine, "name");
+  const std::string name = TextField(engine, "name");
   Page page;
   page.title = "Options of the engine " + Ticked(name);
-  page.blocks.emplace_back(Paragraph{TextOf(engine, "doc")});
+  page.blocks.emplace_back(Paragraph{TextField(engine, "doc")});
   std::string first;
   FactList list;
-  for (const Value& option : ListOf(engine, "options")) {
-    const std::string option_name = TextOf(option, "name");
-    Fact fact{Ticked(option_name), {ValueForm(TextOf(option, "type")) + DefaultText(FieldOf(option, "default"))}};
-    fact.lines.push_back(TextOf(option, "doc"));
-    const std::string line = TextOf(option, "line");
+  for (const Value& option : ListField(engine, "options")) {
+    const std::string option_name = TextField(option, "name");
+    Fact fact{Ticked(option_name), {ValueForm(TextField(option, "type")) + DefaultText(ValueField(option, "default"))}};
+    fact.lines.push_back(TextField(option, "doc"));
+    const std::string line = TextField(option, "line");
     if (line.starts_with('-')) fact.lines.push_back("in the script: " + Ticked(line));
-    if (first.empty() && TextOf(option, "type") == "text" && option_name != "as") first = option_name;
+    if (first.empty() && TextField(option, "type") == "text" && option_name != "as") first = option_name;
     list.facts.push_back(std::move(fact));
   }
   page.blocks.emplace_back(
@@ -411,7 +418,7 @@ Page EnginePage(const Value& engine) {
                name + " = { " + first + " = \"VALUE\" }      in a recipe or a site file"}});
   page.blocks.emplace_back(std::move(list));
   page.data =
-      Value(Value::Map{{"name", Value(name)}, {"kind", Value("engine")}, {"options", FieldOf(engine, "options")}});
+      Value(Value::Map{{"name", Value(name)}, {"kind", Value("engine")}, {"options", ValueField(engine, "options")}});
   return page;
 }
 
@@ -425,11 +432,11 @@ std::string EngineStub(const std::vector<Value>& pages) {
       "--stub\n"
       "-- engines` from the engines' pages, and not edited by hand.\n";
   for (const Value& page : pages) {
-    const std::string name = TextOf(page, "name");
+    const std::string name = TextField(page, "name");
     text += "\n---Options of the engine " + name + ": `muster docs " + name + "`.\n---@class " + ClassName(name) + "\n";
-    for (const Value& option : ListOf(page, "options")) {
-      text += "---@field " + TextOf(option, "name") + "? " + StubType(TextOf(option, "type")) + " " +
-              TextOf(option, "doc") + "\n";
+    for (const Value& option : ListField(page, "options")) {
+      text += "---@field " + TextField(option, "name") + "? " + StubType(TextField(option, "type")) + " " +
+              TextField(option, "doc") + "\n";
     }
   }
   return text;
@@ -439,10 +446,11 @@ Topics EngineTopics(const std::vector<Value>& pages) {
   const auto known = std::make_shared<std::vector<Value>>(pages);
   Topics topics;
   for (std::size_t i = 0; i < known->size(); ++i) {
-    const std::string name = TextOf((*known)[i], "name");
+    const std::string name = TextField((*known)[i], "name");
     std::vector<std::string> others;
-    for (const Value& option : ListOf((*known)[i], "options")) others.push_back(name + "." + TextOf(option, "name"));
-    topics.push_back({name, "engines", "options of " + TextOf((*known)[i], "doc"), std::move(others), true,
+    for (const Value& option : ListField((*known)[i], "options"))
+      others.push_back(name + "." + TextField(option, "name"));
+    topics.push_back({name, "engines", "options of " + TextField((*known)[i], "doc"), std::move(others), true,
                       [known, i] { return EnginePage((*known)[i]); }});
   }
   return topics;

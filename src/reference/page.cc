@@ -7,8 +7,8 @@
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 
@@ -339,29 +339,6 @@ std::string PagesJson(const std::vector<Page>& pages) {
   for (const Page& page : pages) topics.push_back(ToJson(page.data));
   const nlohmann::json whole = {{"format", 1}, {"topics", std::move(topics)}};
   return SerializedJson(whole, 2) + "\n";
-}
-
-const Value& FieldOf(const Value& record, const char* key) {
-  static const Value nothing;
-  const Value::Map* map = record.AsMap();
-  const auto found = map == nullptr ? Value::Map::const_iterator() : map->find(key);
-  return map == nullptr || found == map->end() ? nothing : found->second;
-}
-
-std::string TextOf(const Value& record, const char* key) {
-  const std::string* text = FieldOf(record, key).AsString();
-  return text == nullptr ? "" : *text;
-}
-
-bool TruthOf(const Value& record, const char* key) {
-  const bool* truth = FieldOf(record, key).AsBool();
-  return truth != nullptr && *truth;
-}
-
-const Value::List& ListOf(const Value& record, const char* key) {
-  static const Value::List none;
-  const Value::List* list = FieldOf(record, key).AsList();
-  return list == nullptr ? none : *list;
 }
 
 std::string Ticked(const std::string& text) { return "`" + text + "`"; }

@@ -1,6 +1,5 @@
 // Topics and pages of the reference: the names that `muster docs` accepts, with the functions that create their
-// pages, and pages as blocks that are formatted for a terminal, as Markdown and as JSON. Also access to the records
-// from which pages are made.
+// pages, and pages as blocks that are formatted for a terminal, as Markdown and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -86,14 +85,6 @@ std::string PageMarkdown(const Page& page, std::size_t level);
 
 // {"format": 1, "topics": [data of each]}
 std::string PagesJson(const std::vector<Page>& pages);
-
-// Access to the records that muster's own Lua files return: missing values, and values of another type, count as empty.
-
-// The field, or null; also for a record that is no map.
-const Value& FieldOf(const Value& record, const char* key);
-std::string TextOf(const Value& record, const char* key);
-bool TruthOf(const Value& record, const char* key);
-const Value::List& ListOf(const Value& record, const char* key);
 
 // "`text`", the form of code words on pages.
 std::string Ticked(const std::string& text);

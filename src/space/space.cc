@@ -75,11 +75,6 @@ double Typeable(double number, double low, double high) {
 
 }  // namespace
 
-std::string_view AxisKindName(Axis::Kind kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"choice", "range", "uniform", "log_uniform", "int_log_uniform"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 Result<void> CheckAxis(const Axis& axis, const Place& place, bool repeats) {
   const auto refuse = [&](const std::string& why, const std::string& hint) {
     return Fail(Error("space", place, "axis " + axis.name + ": " + why, hint));

@@ -3,12 +3,15 @@
 // conditional parts of a product depend on vary slowest.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "muster/diagnostic.h"
@@ -54,8 +57,9 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
-// "choice", "range", "uniform", "log_uniform", "int_log_uniform".
-std::string_view AxisKindName(Axis::Kind kind);
+inline constexpr std::array<std::string_view, 5> kAxisKindNames = {"choice", "range", "uniform", "log_uniform",
+                                                                   "int_log_uniform"};
+constexpr std::string_view AxisKindName(Axis::Kind kind) { return kAxisKindNames[static_cast<std::size_t>(kind)]; }
 
 // Kind "space": no values, bounds that are not finite or in the wrong order, a step that does not reach the upper end.
 // `repeats`: values may occur more than once.

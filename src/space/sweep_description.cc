@@ -2,7 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "space/sweep_fields.h"
+#include "wire/archive/json_fields.h"
+
 namespace muster {
+
 static_assert(kTrialClassNames.size() == static_cast<std::size_t>(TrialClass::kNoResult) + 1);
 
 std::string_view TrialClassName(TrialClass trial_class) {
@@ -25,6 +31,29 @@ std::vector<std::string> AllTrialClassNames(bool failures_only) {
 
 double ObjectiveValue(const std::optional<Objective>& objective, double loss) {
   return objective && objective->maximize ? 0 - loss : loss;  // not -0
+}
+
+namespace {
+
+struct SweepForms : NoForms {
+  void Put(auto& writer, const FieldAs<ByClassNames, std::vector<TrialClass>>& classes) const {
+    std::vector<std::string_view> names;
+    for (const TrialClass each : classes.value) names.push_back(TrialClassName(each));
+    writer.Put(names);
+  }
+  void Put(auto& writer, const FieldAs<ByClassNames, std::map<TrialClass, std::string>>& patterns) const {
+    std::map<std::string, std::string> by_name;
+    for (const auto& [each, pattern] : patterns.value) by_name.emplace(TrialClassName(each), pattern);
+    writer.Put(by_name);
+  }
+};
+
+}  // namespace
+
+Value SweepDescriptionValue(const SweepDescription& sweep) {
+  std::string text;
+  JsonWriter<SweepForms>(text).Put(sweep);
+  return ValueFromJsonText(text).value_or(Value());
 }
 
 Diagnostics CheckSweep(const SweepDescription& sweep) {

@@ -116,6 +116,9 @@ struct SweepDescription {
   bool operator==(const SweepDescription&) const = default;
 };
 
+// For sweep.json and --json (sweep_fields.h).
+Value SweepDescriptionValue(const SweepDescription& sweep);
+
 // Checks the description as a whole: a space that CompiledSpace refuses, a sampler that Sampler refuses, early stopping
 // without an objective, invalid resources. Patterns without a group are reported where they are used.
 Diagnostics CheckSweep(const SweepDescription& sweep);

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "settings/values/value_json.h"
+#include "base/values/value_json.h"
 #include "wire/archive/value_archive.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

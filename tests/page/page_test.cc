@@ -6,13 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/values/value_json.h"
 #include "page/collect/make_page.h"
 #include "page/collect/page_content.h"
 #include "page/collect/sweep_page.h"
 #include "page/write/page_data.h"
 #include "page/write/page_html.h"
 #include "page/written_sweep.h"
-#include "settings/values/value_json.h"
 #include "support/temp_dir.h"
 
 namespace muster {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/values/value_json.h"
 #include "plan/check/plan_check.h"
 #include "plan/plan/roles.h"
 #include "plan/sample_plan.h"
 #include "plan/text/plan_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

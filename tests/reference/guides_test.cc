@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/values/value_json.h"
 #include "cli/lookup/own_reference.h"
 #include "lua/state/own_data.h"
 #include "reference/definition_topics.h"
@@ -148,10 +149,10 @@ TEST(DefinitionTopics, DescribeSweepFilesSiteFilesAndContracts) {
 TEST(EngineTopics, DescribeEveryOptionOfEveryEngine) {
   for (const std::string& name : OwnEngineNames()) {
     const Value engine = OwnEngine(name).value();
-    for (const Value& option : ListOf(engine, "options")) {
-      EXPECT_FALSE(TextOf(option, "doc").empty()) << name;
-      const std::string text = TextOfTopic(name + "." + TextOf(option, "name"));
-      EXPECT_NE(text.find("  " + TextOf(option, "name") + " "), std::string::npos) << text;
+    for (const Value& option : ListField(engine, "options")) {
+      EXPECT_FALSE(TextField(option, "doc").empty()) << name;
+      const std::string text = TextOfTopic(name + "." + TextField(option, "name"));
+      EXPECT_NE(text.find("  " + TextField(option, "name") + " "), std::string::npos) << text;
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/values/number_text.h"
+#include "base/values/value_json.h"
 #include "lua/state/own_data.h"
 #include "muster/plan.h"
 #include "reference/context_topics.h"
@@ -29,14 +30,14 @@ const Value& Fields() {
 const Value& Named(const Value::List& records, const std::string& name) {
   static const Value nothing;
   for (const Value& record : records) {
-    if (TextOf(record, "name") == name) return record;
+    if (TextField(record, "name") == name) return record;
   }
   ADD_FAILURE() << "there is no " << name;
   return nothing;
 }
 
 const Value& Field(const std::string& section, const std::string& name) {
-  return Named(ListOf(Named(*Fields().AsList(), section), "fields"), name);
+  return Named(ListField(Named(*Fields().AsList(), section), "fields"), name);
 }
 
 TEST(Freshness, TheRecipePageMatchesTheFields) {
@@ -46,51 +47,51 @@ TEST(Freshness, TheRecipePageMatchesTheFields) {
 TEST(RecipeFields, AreDescribed) {
   ASSERT_NE(Fields().AsList(), nullptr);
   for (const Value& section : *Fields().AsList()) {
-    const std::string of = TextOf(section, "name");
+    const std::string of = TextField(section, "name");
     for (const char* key : {"name", "title", "doc", "example"})
-      EXPECT_NE(TextOf(section, key), "") << of << ": " << key;
-    EXPECT_FALSE(ListOf(section, "fields").empty()) << of;
+      EXPECT_NE(TextField(section, key), "") << of << ": " << key;
+    EXPECT_FALSE(ListField(section, "fields").empty()) << of;
     std::set<std::string> names;
-    for (const Value& field : ListOf(section, "fields")) {
-      const std::string name = of + "." + ToText(FieldOf(field, "name"));
+    for (const Value& field : ListField(section, "fields")) {
+      const std::string name = of + "." + ToText(ValueField(field, "name"));
       EXPECT_TRUE(names.insert(name).second) << name << " is there twice";
-      const std::string doc = TextOf(field, "doc");
+      const std::string doc = TextField(field, "doc");
       EXPECT_TRUE(doc.size() > 5 && doc.ends_with(".")) << name << " has no sentence: " << doc;
-      EXPECT_NE(TextOf(field, "type").empty(), ListOf(field, "words").empty()) << name << " has a type or words";
-      EXPECT_NE(TextOf(field, "example") + TextOf(field, "declaration"), "") << name << " has no example";
-      EXPECT_FALSE(TruthOf(field, "required") && !TextOf(field, "default").empty()) << name;
+      EXPECT_NE(TextField(field, "type").empty(), ListField(field, "words").empty()) << name << " has a type or words";
+      EXPECT_NE(TextField(field, "example") + TextField(field, "declaration"), "") << name << " has no example";
+      EXPECT_FALSE(TruthField(field, "required") && !TextField(field, "default").empty()) << name;
     }
   }
 }
 
 TEST(RecipeFields, HaveTheDefaultsOfThePlan) {
   const auto milliseconds = [](const Value& field) {
-    const std::string text = TextOf(field, "default");
+    const std::string text = TextField(field, "default");
     const auto seconds = text.size() > 2 ? ParseDuration(text.substr(1, text.size() - 2)) : std::nullopt;
     return seconds ? *seconds * 1000 : -1;
   };
-  EXPECT_EQ(TextOf(Field("stop", "signal"), "default"), "\"" + StopPolicy{}.signal + "\"");
+  EXPECT_EQ(TextField(Field("stop", "signal"), "default"), "\"" + StopPolicy{}.signal + "\"");
   EXPECT_EQ(milliseconds(Field("stop", "grace")), StopPolicy{}.grace_ms);
   EXPECT_EQ(milliseconds(Field("restart", "backoff")), RestartPolicy{}.backoff_ms);
 }
 
 TEST(RecipeFields, HaveTheTypesAndOptionsOfParameters) {
   std::size_t types = 0;
-  for (const Value& type : ListOf(Named(*Fields().AsList(), "parameters"), "fields")) {
-    const std::string name = TextOf(type, "name");
-    if (TextOf(type, "declaration").empty()) continue;
+  for (const Value& type : ListField(Named(*Fields().AsList(), "parameters"), "fields")) {
+    const std::string name = TextField(type, "name");
+    if (TextField(type, "declaration").empty()) continue;
     ++types;
     ASSERT_TRUE(ParameterTypeOf(name)) << name;
-    for (const Value& option : ListOf(Named(*Fields().AsList(), "options"), "fields")) {
-      if (!TruthOf(option, "limits")) continue;
-      const auto read = ParameterFromValue(
-          "x",
-          Value(Value::Map{
-              {"type", Value(name)}, {"one_of", Value(Value::List{Value("a")})}, {TextOf(option, "name"), Value(1)}}),
-          {});
+    for (const Value& option : ListField(Named(*Fields().AsList(), "options"), "fields")) {
+      if (!TruthField(option, "limits")) continue;
+      const auto read = ParameterFromValue("x",
+                                           Value(Value::Map{{"type", Value(name)},
+                                                            {"one_of", Value(Value::List{Value("a")})},
+                                                            {TextField(option, "name"), Value(1)}}),
+                                           {});
       const bool takes =
           read.has_value() || read.error().front().message.find("needs a number type") == std::string::npos;
-      EXPECT_EQ(takes, TruthOf(type, "limits")) << name << " with " << TextOf(option, "name");
+      EXPECT_EQ(takes, TruthField(type, "limits")) << name << " with " << TextField(option, "name");
     }
   }
   EXPECT_EQ(types, static_cast<std::size_t>(ParameterType::kSecret) + 1) << "a type is missing";

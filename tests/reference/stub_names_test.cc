@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
+#include "base/values/value_json.h"
 #include "lua/state/own_data.h"
 #include "reference/definition_topics.h"
 #include "reference/page.h"
@@ -229,9 +230,9 @@ TEST(RecipeFields, NameEverythingInRecipes) {
   ASSERT_TRUE(fields) << fields.error().front().message;
   std::map<std::string, NameSet> described;
   for (const Value& section : *fields->AsList()) {
-    for (const Value& field : ListOf(section, "fields")) {
-      const Value& name = FieldOf(field, "name");
-      described[TextOf(section, "name")].insert(name.IsNumber() ? "1" : *name.AsString());
+    for (const Value& field : ListField(section, "fields")) {
+      const Value& name = ValueField(field, "name");
+      described[TextField(section, "name")].insert(name.IsNumber() ? "1" : *name.AsString());
     }
   }
   for (const auto& [name, section] : sections)

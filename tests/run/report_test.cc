@@ -15,6 +15,7 @@
 
 #include "base/system/clock.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "plan/plan/roles.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
@@ -25,7 +26,6 @@
 #include "run/milliseconds.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
-#include "settings/values/value_json.h"
 #include "wire/files/log_bytes.h"
 
 namespace muster {

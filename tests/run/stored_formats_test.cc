@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "run/lines/json_lines.h"
-#include "wire/archive/archive.h"
+#include "wire/archive/json_fields.h"
 
 namespace muster {
 namespace {
@@ -34,23 +34,23 @@ void Fields(V& v, After& e) {
 }
 
 template <class T>
-std::string LineOf(const T& value) {
-  std::string line;
-  LineWriter(line).Put(value);
-  return line;
-}
-template <class T>
-bool Read(const std::string& line, T& value, LineReader::Order order) {
-  LineReader reader(line, order);
+bool ReadAsLine(const std::string& line, T& value) {
+  LineReader reader(line);
   reader.Get(value);
   return reader.AtEnd();
 }
+template <class T>
+bool ReadAsJson(const std::string& text, T& value) {
+  const auto read = FromJson<T>(text);
+  if (read) value = *read;
+  return read.has_value();
+}
 
 TEST(StoredFormats, AFieldThatWasAddedMayBeMissing) {
-  const std::string old = LineOf(Before{3, "exit"});
-  for (const auto order : {LineReader::Order::kAsWritten, LineReader::Order::kAny}) {
+  const std::string old = JsonOf(Before{3, "exit"});
+  for (const auto read_text : {ReadAsLine<After>, ReadAsJson<After>}) {
     After read;
-    ASSERT_TRUE(Read(old, read, order)) << old;
+    ASSERT_TRUE(read_text(old, read)) << old;
     EXPECT_EQ(read.process, 3U);
     EXPECT_EQ(read.core, "");
     EXPECT_EQ(read.detail, "none");
@@ -60,14 +60,14 @@ TEST(StoredFormats, AFieldThatWasAddedMayBeMissing) {
 }
 
 TEST(StoredFormats, AFieldThatWasAddedIsWritten) {
-  const std::string line = LineOf(After{3, "c", "d", "exit", 0});
+  const std::string line = JsonOf(After{3, "c", "d", "exit", 0});
   EXPECT_EQ(line, R"({"process":3,"core":"c","detail":"d","kind":"exit","weight":0})");
   After read;
-  ASSERT_TRUE(Read(line, read, LineReader::Order::kAsWritten));
+  ASSERT_TRUE(ReadAsLine(line, read));
   EXPECT_EQ(read.core, "c");
   EXPECT_EQ(read.weight, 0);
   Before before;
-  EXPECT_TRUE(Read(line, before, LineReader::Order::kAny)) << "an older program ignores it";
+  EXPECT_TRUE(ReadAsJson(line, before)) << "an older program ignores it";
 }
 
 // All bounds hold, although the form is around them: messages of agents are checked with them.

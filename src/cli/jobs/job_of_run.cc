@@ -291,8 +291,6 @@ bool Waits(const JobOfRun& job, const std::string& run_dir) {
   return !HasBegun(run_dir) || (!attempts.empty() && attempts.back().requeued);
 }
 
-std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
-
 }  // namespace
 
 std::vector<std::string> MayBeQueued(const std::vector<std::string>& folders) {
@@ -395,14 +393,14 @@ std::string QueueSentence(const QueuedRun& run) {
 
 nlohmann::json QueuedJson(const QueuedRun& run) {
   return {{"run", run.run},
-          {"name", JsonSafe(run.name)},
-          {"run_dir", JsonSafe(run.run_dir)},
+          {"name", Readable(run.name)},
+          {"run_dir", Readable(run.run_dir)},
           {"submitted_at", run.submitted_at},
           {"engine", run.engine},
-          {"job", JsonSafe(run.job)},
+          {"job", Readable(run.job)},
           {"attempt", run.attempt},
           {"outcome", run.state},
-          {"reason", JsonSafe(run.reason)}};
+          {"reason", Readable(run.reason)}};
 }
 
 }  // namespace muster

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
@@ -21,7 +22,6 @@
 #include "lua/state/own_data.h"
 #include "plan/text/plan_json.h"
 #include "run/journal/run_summary.h"
-#include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

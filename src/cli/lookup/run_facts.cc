@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/run_argument.h"
 #include "plan/text/plan_json.h"
 #include "run/directory/run_tags.h"
-#include "settings/values/value_json.h"
 #include "sweep/record/trial_columns.h"
 #include "wire/files/run_layout.h"
 
@@ -132,8 +132,6 @@ std::string Joined(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) joined += (joined.empty() ? "" : ",") + text;
   return joined;
 }
-
-Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
 }  // namespace
 

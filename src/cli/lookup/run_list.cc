@@ -19,11 +19,11 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command_output.h"
 #include "cli/lookup/run_argument.h"
 #include "run/directory/run_directory.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 
@@ -306,9 +306,6 @@ std::string CellText(const std::string& column, const Value& value) {
 
 namespace {
 
-// For a path, which may contain any byte.
-std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
-
 constexpr std::size_t kBlanks = 2;   // between columns
 constexpr std::size_t kMinCut = 20;  // ids, times and states, which are copied, are shorter
 constexpr std::size_t kMinLast = 8;
@@ -458,7 +455,7 @@ nlohmann::json RunJson(const RunSummary& run, bool counted) {
   nlohmann::json one = {{"run", run.run},
                         {"plan", run.plan},
                         {"name", run.name},
-                        {"run_dir", JsonSafe(run.run_dir)},
+                        {"run_dir", Readable(run.run_dir)},
                         {"pid", run.pid},
                         {"started_at", run.started_at},
                         {"seconds", run.seconds},

@@ -20,6 +20,7 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
@@ -33,7 +34,6 @@
 #include "run/directory/run_directory.h"
 #include "run/metrics/log_patterns.h"
 #include "settings/values/parameter.h"
-#include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -609,11 +609,6 @@ tl::unexpected<Diagnostics> Cannot(const std::string& run, const std::string& wh
   return Fail(Error("resume", {}, fmt::format("cannot resume run {}: {}", Printable(run), why), std::move(hint)));
 }
 
-std::string TextOf(const Value::Map& map, const std::string& key) {
-  const auto found = map.find(key);
-  return found != map.end() && found->second.AsString() != nullptr ? *found->second.AsString() : std::string();
-}
-
 }  // namespace
 
 void SettleResumed(RecipeOptions& options) {
@@ -676,7 +671,7 @@ Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
   if (!text) return std::optional<Resumption>();
   const auto binding = ValueFromJsonText(*text);
   if (!binding || binding->AsMap() == nullptr) return std::optional<Resumption>();
-  Resumption resumption{TextOf(*binding->AsMap(), "resumed"), TextOf(*binding->AsMap(), "checkpoint")};
+  Resumption resumption{TextField(*binding, "resumed"), TextField(*binding, "checkpoint")};
   if (resumption.run.empty() || resumption.checkpoint.empty()) return std::optional<Resumption>();
   std::error_code error;
   if (fs::exists(resumption.checkpoint, error)) return std::optional(std::move(resumption));

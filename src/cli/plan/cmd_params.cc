@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
 #include "cli/options/recipe_options.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -19,6 +19,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
@@ -33,7 +34,6 @@
 #include "plan/text/plan_text.h"
 #include "plan/text/shell_text.h"
 #include "run/logs/log_choice.h"
-#include "settings/values/value_json.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

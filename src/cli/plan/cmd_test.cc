@@ -21,13 +21,13 @@
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
 #include "cli/plan/golden_cases.h"
 #include "cli/plan/plan_causes.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -141,7 +141,7 @@ Result<int> ShowDumpsOfSweep(const std::string& folder, const DumpFilter& filter
                                   {"trial", running.trial},
                                   {"attempt", running.attempt + 1},
                                   {"run_dir", Readable(trial->folder)},
-                                  {"dump", DumpJson(*dump)}});
+                                  {"dump", nlohmann::ordered_json::parse(DumpJson(*dump))}});
     } else {
       std::printf("%s%s\n", std::exchange(first, false) ? "" : "\n", Printable(name).c_str());
       PrintDump(trial->folder, *dump, filter);

@@ -18,6 +18,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
@@ -28,7 +29,6 @@
 #include "cli/lookup/run_list.h"
 #include "muster/result.h"
 #include "run/directory/run_tags.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

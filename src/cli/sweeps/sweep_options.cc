@@ -14,12 +14,12 @@
 #include "base/values/line_diff.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/known_recipe.h"
 #include "run/directory/private_files.h"
 #include "run/metrics/log_patterns.h"
-#include "settings/values/value_json.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/trial/trial_class.h"
 #include "wire/files/run_layout.h"
@@ -323,132 +323,6 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
 
 namespace {
 
-Value SpaceValue(const Space& space) {
-  constexpr const char* kKinds[] = {"axis", "fixed", "product", "zip", "union", "when"};
-  Value::Map map = {{"kind", kKinds[static_cast<std::size_t>(space.kind)]}};
-  const auto parts = [&] {
-    Value::List list;
-    for (const Space& part : space.parts) list.push_back(SpaceValue(part));
-    return Value(std::move(list));
-  };
-  switch (space.kind) {
-    case Space::Kind::kAxis: {
-      const Axis& axis = space.axis;
-      map["name"] = Value(axis.name);
-      map["axis"] = Value(AxisKindName(axis.kind));
-      if (axis.kind == Axis::Kind::kChoice) {
-        map["values"] = Value(axis.values);
-      } else {
-        map["low"] = Value(axis.low);
-        map["high"] = Value(axis.high);
-        if (axis.kind == Axis::Kind::kRange) map["step"] = Value(axis.step);
-      }
-      break;
-    }
-    case Space::Kind::kFixed:
-      map["values"] = Value(space.fixed);
-      break;
-    case Space::Kind::kWhen: {
-      Value::Map condition;
-      for (const auto& [name, values] : space.condition) condition[name] = Value(values);
-      map["condition"] = Value(std::move(condition));
-      map["parts"] = parts();
-      break;
-    }
-    default:
-      map["parts"] = parts();
-      if (!space.weights.empty()) map["weights"] = Value(Value::List(space.weights.begin(), space.weights.end()));
-  }
-  return Value(std::move(map));
-}
-
-Value NumberValue(std::uint64_t number) { return Value(static_cast<std::int64_t>(number)); }
-
-Value SamplerValue(const SamplerChoice& sampler) {
-  Value::Map map = {{"kind", KindOf(sampler).name}};
-  if (sampler.trials) map["trials"] = NumberValue(*sampler.trials);
-  if (KindOf(sampler).draws) map["seed"] = NumberValue(sampler.seed);
-  if (KindOf(sampler).scrambles) map["scramble"] = Value(sampler.scramble);
-  if (sampler.shards > 1) {
-    map["shard"] = NumberValue(sampler.shard);
-    map["shards"] = NumberValue(sampler.shards);
-  }
-  return Value(std::move(map));
-}
-
-Value EarlyStopValue(const EarlyStopChoice& stop) {
-  Value::Map map = {{"resource", Value(stop.resource)}};
-  if (stop.kind == EarlyStopChoice::Kind::kAsha) {
-    map["kind"] = Value("asha");
-    map["min"] = Value(stop.min);
-    map["max"] = Value(stop.max);
-    map["eta"] = Value(stop.eta);
-    map["min_results"] = NumberValue(stop.min_results);
-  } else {
-    map["kind"] = Value("median");
-    map["warmup"] = Value(stop.warmup);
-    map["min_finished"] = NumberValue(stop.min_finished);
-  }
-  return Value(std::move(map));
-}
-
-Value MetricsValue(const MetricsChoice& metrics) {
-  Value::Map map;
-  Value::Map patterns;
-  for (const auto& [name, pattern] : metrics.patterns) patterns[name] = Value(pattern);
-  if (!patterns.empty()) map["stdout"] = Value(std::move(patterns));
-  if (!metrics.role.empty()) map["role"] = Value(metrics.role);
-  if (!metrics.result_file.empty()) map["result"] = Value(metrics.result_file);
-  return Value(std::move(map));
-}
-
-Value RetryValue(const RetryChoice& retry) {
-  Value::List on;
-  for (const TrialClass each : retry.on) on.emplace_back(TrialClassName(each));
-  Value::Map patterns;
-  for (const auto& [each, pattern] : retry.patterns) patterns[std::string(TrialClassName(each))] = Value(pattern);
-  Value::Map map = {{"max", NumberValue(retry.max)},
-                    {"on", Value(std::move(on))},
-                    {"quarantine_host_after", NumberValue(retry.quarantine_host_after)}};
-  if (!patterns.empty()) map["patterns"] = Value(std::move(patterns));
-  return Value(std::move(map));
-}
-
-Value BudgetValue(const BudgetChoice& budget) {
-  Value::Map map;
-  if (budget.devices) map["devices"] = NumberValue(*budget.devices);
-  if (budget.time_ms) map["time_ms"] = NumberValue(*budget.time_ms);
-  if (budget.trials) map["trials"] = NumberValue(*budget.trials);
-  if (budget.slots) map["slots"] = NumberValue(*budget.slots);
-  if (budget.per_device) map["per_device"] = NumberValue(*budget.per_device);
-  return Value(std::move(map));
-}
-
-}  // namespace
-
-Value SweepDescriptionValue(const SweepDescription& sweep) {
-  Value::Map map = {{"name", Value(sweep.name)},
-                    {"doc", Value(sweep.doc)},
-                    {"space", SpaceValue(sweep.space)},
-                    {"sampler", SamplerValue(sweep.sampler)},
-                    {"metrics", MetricsValue(sweep.metrics)},
-                    {"retry", RetryValue(sweep.retry)},
-                    {"budget", BudgetValue(sweep.budget)},
-                    {"has_where", Value(sweep.has_where)}};
-  if (sweep.sampler.weighted) map["branches"] = Value(kWeightedBranches);
-  if (sweep.objective) {
-    map["objective"] = Value(Value::Map{{"metric", Value(sweep.objective->metric)},
-                                        {"direction", Value(sweep.objective->maximize ? "maximize" : "minimize")}});
-  }
-  if (sweep.early_stop) map["early_stop"] = EarlyStopValue(*sweep.early_stop);
-  Value::List where;
-  for (const std::string& text : sweep.where) where.emplace_back(text);
-  map["where"] = Value(std::move(where));
-  return Value(std::move(map));
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxLines = 40;  // shown of the changes of a file
@@ -553,13 +427,12 @@ Result<void> KeepDraws(const std::string& sweep_dir, SweepDescription& sweep) {
 Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription& sweep) {
   const auto file = ReadJson(sweep_dir + "/" + kSweepDirectories.marker, kInputsEntry.most);
   if (!file) return Fail(file.error());
-  const auto now = ValueFromJsonText(JsonText(SweepDescriptionValue(sweep)));
+  const Value now = SweepDescriptionValue(sweep);
   const Value* before = FieldOf(*file, "description");
-  const bool readable = before != nullptr && now.has_value();
-  if (readable && PointsText(*before) == PointsText(*now)) {
+  if (before != nullptr && PointsText(*before) == PointsText(now)) {
     for (const char* name : {"objective", "early_stop"}) {
       const Value* const then = FieldOf(*before, name);
-      const Value* const said = FieldOf(*now, name);
+      const Value* const said = FieldOf(now, name);
       if ((then == nullptr ? Value() : *then) == (said == nullptr ? Value() : *said)) continue;
       return Fail(Error("rules_changed", {}, fmt::format("{} is another one than when the sweep began", name),
                         "finished trials were compared by it; restore it, or start another sweep"));

@@ -72,12 +72,6 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
 // Refuses --spares, which a sweep cannot use. Kind "usage".
 Result<void> CheckNoSpares(const RecipeOptions& options);
 
-// The member "branches" of descriptions; sweeps that began before unions had weights have none.
-inline constexpr std::string_view kWeightedBranches = "weighted";
-
-// For sweep.json and --json.
-Value SweepDescriptionValue(const SweepDescription& sweep);
-
 // Detects changes of a sweep's inputs since its beginning: files of the recipe, variables that it read, and its
 // points.
 

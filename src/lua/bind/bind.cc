@@ -15,11 +15,11 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "lua/host/lua_errors.h"
 #include "lua/state/own_files.h"
 #include "lua/state/stack.h"
 #include "lua/state/state.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

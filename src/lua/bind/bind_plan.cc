@@ -11,13 +11,13 @@
 
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "lua/bind/bind.h"
 #include "lua/host/host.h"
 #include "lua/state/stack.h"
 #include "lua/state/state.h"
 #include "plan/environment/site_file.h"
 #include "settings/check/job_check.h"
-#include "settings/values/value_json.h"
 #include "settings/values/value_yaml.h"
 
 namespace muster {

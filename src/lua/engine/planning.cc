@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/values/value_json.h"
 #include "lua/state/own_files.h"
 #include "lua/state/stack.h"
 #include "plan/text/plan_json.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

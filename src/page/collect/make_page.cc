@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/values/value_json.h"
 #include "muster/plan.h"
 #include "page/collect/run_page.h"
 #include "page/collect/sweep_page.h"
 #include "run/journal/run_history.h"
 #include "run/metrics/log_patterns.h"
 #include "run/report/report.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "run/directory/run_tags.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

@@ -13,6 +13,7 @@
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "muster/plan.h"
 #include "muster/value.h"
 #include "page/compute/down_sample.h"
@@ -25,7 +26,6 @@
 #include "run/metrics/log_patterns.h"
 #include "run/report/failure_analysis.h"
 #include "run/report/report.h"
-#include "settings/values/value_json.h"
 #include "sweep/index/sweep_view.h"
 #include "wire/files/run_layout.h"
 

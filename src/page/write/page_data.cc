@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

@@ -9,11 +9,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <strings.h>
 
 #include "base/system/host_name.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
+#include "base/values/value_text.h"
 #include "plan/environment/environment.h"
 
 namespace muster {
@@ -32,32 +33,22 @@ const std::string* TableOf(const Plan& plan) {
   return nullptr;
 }
 
-std::string TextIn(const nlohmann::json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 // Ranks are texts, and numbers in merged tables.
-std::optional<std::uint32_t> RankIn(const nlohmann::json& device) {
-  const auto found = device.is_object() ? device.find("rank_id") : device.end();
-  if (found == device.end()) return std::nullopt;
-  const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
+std::optional<std::uint32_t> RankIn(const Value& device) {
+  const Value& rank = ValueField(device, "rank_id");
+  const std::string text = rank.AsString() != nullptr ? *rank.AsString() : JsonText(rank);
   if (text.empty() || text.size() > 7 || text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
   return static_cast<std::uint32_t>(std::stoul(text));
 }
 
 // Each rank's server.
-std::map<std::uint32_t, std::string> ServersByRank(const nlohmann::json& table) {
+std::map<std::uint32_t, std::string> ServersByRank(const Value& table) {
   std::map<std::uint32_t, std::string> servers;
   for (const auto& [list, id, members] :
        {std::array{"server_list", "server_id", "device"}, std::array{"node_list", "node_addr", "ranks"}}) {
-    const auto found = table.is_object() ? table.find(list) : table.end();
-    if (found == table.end() || !found->is_array()) continue;
-    for (const auto& server : *found) {
-      const auto devices = server.is_object() ? server.find(members) : server.end();
-      if (devices == server.end() || !devices->is_array()) continue;
-      for (const auto& device : *devices) {
-        if (const auto rank = RankIn(device)) servers.emplace(*rank, TextIn(server, id));
+    for (const Value& server : ListField(table, list)) {
+      for (const Value& device : ListField(server, members)) {
+        if (const auto rank = RankIn(device)) servers.emplace(*rank, TextField(server, id));
       }
     }
   }
@@ -73,7 +64,7 @@ bool IsHost(const KnownHost& host, const std::string& text) {
 std::vector<std::string> HostsOfRankTable(const Plan& plan) {
   const std::string* text = TableOf(plan);
   if (text == nullptr) return {};
-  const auto servers = ServersByRank(nlohmann::json::parse(*text, nullptr, false));
+  const auto servers = ServersByRank(ValueFromJsonText(*text).value_or(Value()));
   if (servers.empty()) return {};
   std::vector<std::string> hosts(plan.hosts.size());
   std::map<std::uint32_t, std::uint32_t> lowest;  // by host
@@ -242,21 +233,16 @@ class NamedMachines {
     for (const Process& process : plan_.processes) {
       const std::string* text = TextOf(process, kTensorFlow);
       if (text == nullptr) continue;
-      const auto config = nlohmann::json::parse(*text, nullptr, false);
-      if (!config.is_object() || !config.contains("cluster") || !config.contains("task")) continue;
-      const auto& task = config["task"];
-      if (!task.is_object() || !task.contains("type") || !task["type"].is_string()) continue;
-      const auto& cluster = config["cluster"];
-      const auto addresses = cluster.is_object() ? cluster.find(task["type"].get<std::string>()) : cluster.end();
-      const auto index = task.find("index");
-      if (addresses == cluster.end() || !addresses->is_array() || index == task.end() || !index->is_number_unsigned())
-        continue;
-      const auto number = index->get<std::size_t>();
-      if (number >= addresses->size() || !(*addresses)[number].is_string()) continue;
-      const std::string address = (*addresses)[number];
-      if (address.find("${muster:") != std::string::npos) continue;
-      const std::string what = fmt::format("{} of task {} {}", kTensorFlow, task["type"].get<std::string>(), number);
-      if (Differs(process, process, what, WithoutPort(address))) return;
+      const Value config = ValueFromJsonText(*text).value_or(Value());
+      const Value& task = ValueField(config, "task");
+      const std::string type = TextField(task, "type");
+      const Value::List& addresses = ListField(ValueField(config, "cluster"), type);
+      const std::int64_t* number = ValueField(task, "index").AsInt();
+      if (number == nullptr || !std::cmp_less(*number, addresses.size()) || *number < 0) continue;
+      const std::string* written = addresses[static_cast<std::size_t>(*number)].AsString();
+      if (written == nullptr || written->find("${muster:") != std::string::npos) continue;
+      const std::string what = fmt::format("{} of task {} {}", kTensorFlow, type, *number);
+      if (Differs(process, process, what, WithoutPort(*written))) return;
     }
   }
 

@@ -7,6 +7,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "plan/environment/environment.h"
 #include "plan/hosts/host_list.h"
 
@@ -20,11 +21,6 @@ tl::unexpected<std::string> Misses(const char* member) {
 const Value* MemberOf(const Value::Map& map, const char* name) {
   const auto found = map.find(name);
   return found == map.end() || found->second.IsNull() ? nullptr : &found->second;
-}
-
-std::string TextOf(const Value::Map& map, const char* name) {
-  const Value* const member = MemberOf(map, name);
-  return member != nullptr && member->AsString() != nullptr ? *member->AsString() : std::string();
 }
 
 // An empty table of Lua is a list.
@@ -57,8 +53,8 @@ tl::expected<std::vector<Notification>, std::string> NotificationsFrom(const Val
     if (each.AsMap() == nullptr) return tl::unexpected<std::string>("notify is no list of tables");
     const Value::Map& map = *each.AsMap();
     Notification made;
-    made.source = TextOf(map, "source");
-    made.webhook = Text(TextOf(map, "webhook"));
+    made.source = TextField(map, "source");
+    made.webhook = Text(TextField(map, "webhook"));
     if (!TakeTexts(map, "command", [&](const std::string& word) { made.command.emplace_back(word); }))
       return Misses("command");
     if (!TakeTexts(map, "on", [&](const std::string& event) { made.on.push_back(event); })) return Misses("on");
@@ -72,7 +68,7 @@ tl::expected<std::vector<Notification>, std::string> NotificationsFrom(const Val
     }
     for (const auto& [name, source] : *secrets) {
       if (source.AsMap() == nullptr) return Misses("secrets");
-      made.secrets[name] = {TextOf(*source.AsMap(), "from_env"), TextOf(*source.AsMap(), "from_file")};
+      made.secrets[name] = {TextField(source, "from_env"), TextField(source, "from_file")};
     }
     notifications.push_back(std::move(made));
   }

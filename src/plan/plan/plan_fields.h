@@ -32,7 +32,7 @@ template <class V>
 void Fields(V& v, StopPolicy& stop) {
   v("signal", stop.signal), v("grace_ms", stop.grace_ms);
   v("checkpoint_signal", As<UnlessNone>(stop.checkpoint_signal));
-  v("checkpoint_ms", OnlyBeside(stop.checkpoint_signal, stop.checkpoint_ms));
+  v("checkpoint_ms", OnlyIf(!stop.checkpoint_signal.empty(), stop.checkpoint_ms));
 }
 
 template <class V>

@@ -11,9 +11,9 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "plan/hosts/host_list.h"
 #include "plan/plan/roles.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

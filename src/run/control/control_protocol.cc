@@ -12,10 +12,10 @@
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "muster/value.h"
 #include "run/lines/json_lines.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 
@@ -96,75 +96,47 @@ namespace {
 
 using Ask = ControlRequest::Ask;
 
-constexpr std::int64_t kMaxSlots = 1'000'000;
+constexpr std::uint32_t kMaxSlots = 1'000'000;
 
 tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
 // The object of a line whose format is supported.
-tl::expected<Value::Map, std::string> ObjectOf(std::string_view line) {
+tl::expected<Value, std::string> ObjectOf(std::string_view line) {
   tl::expected<Value, std::string> json = ValueFromJsonText(line);
   if (!json) return No("the line is not valid JSON: " + json.error());
   if (json->AsMap() == nullptr) return No("the line is not a JSON object");
-  const auto format = json->AsMap()->find("format");
-  if (format == json->AsMap()->end()) return No("missing member \"format\"; this muster supports format 1");
-  const std::int64_t* number = format->second.AsInt();
-  if (number == nullptr || *number != kControlFormat) {
-    return No(fmt::format("format {} is not supported, only format {}",
-                          Printable(JsonText(format->second)).substr(0, 80), kControlFormat));
+  const Value* format = FieldOf(*json, "format");
+  if (format == nullptr) return No("missing member \"format\"; this muster supports format 1");
+  if (*format != Value(kControlFormat)) {
+    return No(fmt::format("format {} is not supported, only format {}", Printable(JsonText(*format)).substr(0, 80),
+                          kControlFormat));
   }
-  return std::move(std::get<Value::Map>(json->data()));
+  return json;
 }
 
 template <class T>
 std::string Line(const T& object) {
-  std::string line;
-  LineWriter(line).Put(object);
-  return line += '\n';
-}
-
-// The text must be JSON unless it is read with Order::kAsWritten.
-template <class T>
-std::optional<T> Read(std::string_view line, LineReader::Order order) {
-  T object;
-  LineReader reader(line, order);
-  reader.Get(object);
-  if (order == LineReader::Order::kAny ? !reader.ok() : !reader.AtEnd()) return std::nullopt;
-  return object;
+  return JsonOf(object) + '\n';
 }
 
 }  // namespace
 
 tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view line) {
-  const tl::expected<Value::Map, std::string> object = ObjectOf(line);
+  const tl::expected<Value, std::string> object = ObjectOf(line);
   if (!object) return No(object.error());
-  ControlRequest request;
-  bool asked = false;
-  for (const auto& [key, value] : *object) {
-    if (key == "format") continue;
-    if (key == "ask") {
-      const std::string word = value.AsString() != nullptr ? *value.AsString() : JsonText(value);
-      const auto* const found = std::find(kAskNames.begin(), kAskNames.end(), word);
-      if (value.AsString() == nullptr || found == kAskNames.end()) {
-        return No(fmt::format("unknown request {}; {}", Quoted(word),
-                              DidYouMean(word, std::vector<std::string>(kAskNames.begin(), kAskNames.end()))));
-      }
-      request.ask = static_cast<Ask>(found - kAskNames.begin());
-      asked = true;
-    } else if (key == "now" && value.AsBool() != nullptr) {
-      request.now = *value.AsBool();
-    } else if (key == "dump" && value.AsBool() != nullptr) {
-      request.dump = *value.AsBool();
-    } else if (key == "trial" && value.AsInt() != nullptr && *value.AsInt() >= 0) {
-      request.trial = static_cast<std::uint64_t>(*value.AsInt());
-    } else if (key == "slots" && value.AsInt() != nullptr && *value.AsInt() > 0 && *value.AsInt() <= kMaxSlots) {
-      request.slots = static_cast<std::uint32_t>(*value.AsInt());
-    } else if (key == "add_trials" && value.AsInt() != nullptr && *value.AsInt() > 0) {
-      request.add_trials = static_cast<std::uint64_t>(*value.AsInt());
-    } else {
-      return No(fmt::format("unknown key {}, or a value of the wrong type", Quoted(key)));
-    }
+  const Value* ask = FieldOf(*object, "ask");
+  if (ask == nullptr) return No("missing member \"ask\": status, stop, watch, dump, processes, open or steer");
+  const std::string word = ask->AsString() != nullptr ? *ask->AsString() : JsonText(*ask);
+  if (std::find(kAskNames.begin(), kAskNames.end(), word) == kAskNames.end()) {
+    return No(fmt::format("unknown request {}; {}", Quoted(word),
+                          DidYouMean(word, std::vector<std::string>(kAskNames.begin(), kAskNames.end()))));
   }
-  if (!asked) return No("missing member \"ask\": status, stop, watch, dump, processes, open or steer");
+  ControlRequest request;
+  JsonReader reader(JsonReading::kClosed);
+  reader.Get(*object, request);
+  if (request.slots && (*request.slots == 0 || *request.slots > kMaxSlots))
+    reader.Wrong("slots", fmt::format("a whole number from 1 to {}", kMaxSlots));
+  if (!reader.ok()) return No(reader.problem() + "; unknown keys and values of the wrong type are refused");
   if (request.now && request.ask != Ask::kStop) return No("\"now\" is valid only for a stop");
   if (request.dump && request.ask != Ask::kStop) return No("\"dump\" is valid only for a stop");
   if (request.trial.has_value() != (request.ask == Ask::kOpen))
@@ -182,15 +154,22 @@ std::string ControlAnswerLine(const ControlAnswer& answer) {
 
 tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view line) {
   if (IsUtf8(line)) {
-    if (auto answer = Read<ControlAnswer>(line, LineReader::Order::kAsWritten)) return *std::move(answer);
+    ControlAnswer answer;
+    LineReader reader(line);
+    reader.Get(answer);
+    if (reader.AtEnd()) return answer;
   }
-  const tl::expected<Value::Map, std::string> object = ObjectOf(line);
+  const tl::expected<Value, std::string> object = ObjectOf(line);
   if (!object) return No(object.error());
-  if (const auto refusal = Read<Refusal>(line, LineReader::Order::kAny))
-    return ControlAnswer{refusal->error, false, {}};
-  auto answer = Read<ControlAnswer>(line, LineReader::Order::kAny);
-  if (!answer) return No("the answer is not one of a run");
-  return *std::move(answer);
+  Refusal refusal;
+  JsonReader refused;
+  refused.Get(*object, refusal);
+  if (refused.ok()) return ControlAnswer{refusal.error, false, {}};
+  ControlAnswer answer;
+  JsonReader reader;
+  reader.Get(*object, answer);
+  if (!reader.ok()) return No("the answer is not one of a run: " + reader.problem());
+  return answer;
 }
 
 namespace {

@@ -10,51 +10,76 @@
 
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
-#include "base/values/value_text.h"
-#include "muster/value.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
+#include "wire/archive/json_fields.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
+
+// Members are in the order of their names.
+
+template <class V>
+void Fields(V& v, JobRecord& record) {
+  std::int64_t format = 1;
+  v("checkpoint", record.checkpoint), v("engine", record.engine), v("first", record.first), v("format", format);
+  v("name", record.name), v("page", record.page), v("parent", record.parent), v("requeue_max", record.requeue_max);
+  v("requeue_on", record.requeue_on), v("resumed", record.resumed), v("run", record.run);
+  v("submitted_at", record.submitted_at);
+}
+
+template <class V>
+void Fields(V& v, JobAttempt& attempt) {
+  v("end", attempt.end), v("host", attempt.host), v("lost", attempt.lost), v("output_from", attempt.output_from);
+  v("requeued", attempt.requeued), v("run", attempt.run), v("run_dir", attempt.run_dir);
+}
+
+struct JobAttempts {
+  std::vector<JobAttempt> attempts;
+};
+template <class V>
+void Fields(V& v, JobAttempts& file) {
+  std::int64_t format = 1;
+  v("attempts", file.attempts), v("format", format);
+}
+
+template <class V>
+void Fields(V& v, JobEnd& end) {
+  std::int64_t format = 1;
+  v("exit_code", end.exit_code), v("format", format), v("hosts", end.hosts), v("reason", end.reason);
+  v("state", end.state);
+}
+
 namespace {
 
 UniqueFd Folder(const std::string& run_dir) {
   return UniqueFd(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-std::optional<Value::Map> ReadTable(const std::string& run_dir, const RunEntry& file) {
+// What the file says as far as it is valid; nothing if it is no JSON object.
+template <class T>
+std::optional<T> Read(const std::string& run_dir, const RunEntry& file) {
   const UniqueFd folder = Folder(run_dir);
   if (!folder) return std::nullopt;
   const Result<std::string> text = ReadFileAt(folder.get(), file.name, file.most, O_NOFOLLOW);
   if (!text) return std::nullopt;
-  const auto value = ValueFromJsonText(*text);
-  if (!value || value->AsMap() == nullptr) return std::nullopt;
-  return *value->AsMap();
+  const auto json = ValueFromJsonText(*text);
+  if (!json || json->AsMap() == nullptr) return std::nullopt;
+  T record;
+  JsonReader(JsonReading::kLenient).Get(*json, record);
+  return record;
 }
 
-Result<void> WriteTable(const std::string& run_dir, const RunEntry& file, Value::Map table) {
+template <class T>
+Result<void> Write(const std::string& run_dir, const RunEntry& file, const T& record) {
   const UniqueFd folder = Folder(run_dir);
   if (!folder) return Fail(SystemError("run", "cannot open " + Quoted(run_dir), errno));
-  table["format"] = Value(1);
-  return ReplaceFile(folder.get(), file.name, JsonText(Value(std::move(table))) + "\n");
+  return ReplaceFile(folder.get(), file.name, JsonOf(record) + "\n");
 }
 
 // It becomes a word of the engine's commands, and must not be an option of them.
 bool IsJobId(std::string_view id) {
   return !id.empty() && std::isalnum(static_cast<unsigned char>(id.front())) != 0 &&
          std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-}
-
-std::string TextIn(const Value::Map& table, const std::string& name) {
-  const auto found = table.find(name);
-  return found != table.end() && found->second.AsString() != nullptr ? *found->second.AsString() : std::string();
-}
-
-std::optional<std::int64_t> NumberIn(const Value::Map& table, const std::string& name) {
-  const auto found = table.find(name);
-  if (found == table.end() || found->second.AsInt() == nullptr) return std::nullopt;
-  return *found->second.AsInt();
 }
 
 }  // namespace
@@ -75,39 +100,12 @@ std::string JobEndText(const std::string& end, const std::string& host) {
 }
 
 Result<void> WriteJobRecord(int folder, const JobRecord& record) {
-  const Value::Map table = {{"format", Value(1)},
-                            {"engine", Value(record.engine)},
-                            {"page", Value(record.page)},
-                            {"run", Value(record.run)},
-                            {"name", Value(record.name)},
-                            {"submitted_at", Value(record.submitted_at)},
-                            {"first", Value(record.first)},
-                            {"requeue_on", Value(Value::List(record.requeue_on.begin(), record.requeue_on.end()))},
-                            {"requeue_max", Value(std::int64_t{record.requeue_max})},
-                            {"parent", Value(record.parent)},
-                            {"resumed", Value(record.resumed)},
-                            {"checkpoint", Value(record.checkpoint)}};
-  return ReplaceFile(folder, kJobEntry.name, JsonText(Value(table)) + "\n");
+  return ReplaceFile(folder, kJobEntry.name, JsonOf(record) + "\n");
 }
 
 std::optional<JobRecord> ReadJobRecord(const std::string& run_dir) {
-  const auto table = ReadTable(run_dir, kJobEntry);
-  if (!table) return std::nullopt;
-  JobRecord record;
-  for (auto [name, text] :
-       {std::pair{"engine", &record.engine}, std::pair{"page", &record.page}, std::pair{"run", &record.run},
-        std::pair{"name", &record.name}, std::pair{"submitted_at", &record.submitted_at},
-        std::pair{"first", &record.first}, std::pair{"parent", &record.parent}, std::pair{"resumed", &record.resumed},
-        std::pair{"checkpoint", &record.checkpoint}}) {
-    *text = TextIn(*table, name);
-  }
-  if (const auto on = table->find("requeue_on"); on != table->end() && on->second.AsList() != nullptr) {
-    for (const Value& cause : *on->second.AsList()) {
-      if (cause.AsString() != nullptr) record.requeue_on.push_back(*cause.AsString());
-    }
-  }
-  record.requeue_max = static_cast<std::uint32_t>(NumberIn(*table, "requeue_max").value_or(0));
-  if (record.engine.empty()) return std::nullopt;
+  auto record = Read<JobRecord>(run_dir, kJobEntry);
+  if (record && record->engine.empty()) return std::nullopt;
   return record;
 }
 
@@ -127,52 +125,15 @@ std::string FirstAttemptOf(const std::string& run_dir) {
 }
 
 Result<void> WriteAttempts(const std::string& first_dir, const std::vector<JobAttempt>& attempts) {
-  Value::List list;
-  for (const JobAttempt& attempt : attempts) {
-    list.emplace_back(Value::Map{{"run", Value(attempt.run)},
-                                 {"run_dir", Value(attempt.run_dir)},
-                                 {"host", Value(attempt.host)},
-                                 {"output_from", Value(static_cast<std::int64_t>(attempt.output_from))},
-                                 {"end", Value(attempt.end)},
-                                 {"requeued", Value(attempt.requeued)},
-                                 {"lost", Value(attempt.lost)}});
-  }
-  return WriteTable(first_dir, kAttemptsEntry, {{"attempts", Value(std::move(list))}});
+  return Write(first_dir, kAttemptsEntry, JobAttempts{attempts});
 }
 
 std::vector<JobAttempt> ReadAttempts(const std::string& first_dir) {
-  std::vector<JobAttempt> attempts;
-  const auto table = ReadTable(first_dir, kAttemptsEntry);
-  if (!table) return attempts;
-  const auto list = table->find("attempts");
-  if (list == table->end() || list->second.AsList() == nullptr) return attempts;
-  for (const Value& each : *list->second.AsList()) {
-    const Value::Map* fields = each.AsMap();
-    if (fields == nullptr) continue;
-    const auto requeued = fields->find("requeued");
-    attempts.push_back({TextIn(*fields, "run"), TextIn(*fields, "run_dir"), TextIn(*fields, "host"),
-                        static_cast<std::uint64_t>(NumberIn(*fields, "output_from").value_or(0)),
-                        TextIn(*fields, "end"),
-                        requeued != fields->end() && requeued->second.AsBool() != nullptr && *requeued->second.AsBool(),
-                        TextIn(*fields, "lost")});
-  }
-  return attempts;
+  return Read<JobAttempts>(first_dir, kAttemptsEntry).value_or(JobAttempts()).attempts;
 }
 
-Result<void> WriteJobEnd(const std::string& run_dir, const JobEnd& end) {
-  return WriteTable(run_dir, kJobEndEntry,
-                    {{"state", Value(end.state)},
-                     {"reason", Value(end.reason)},
-                     {"hosts", Value(end.hosts)},
-                     {"exit_code", end.exit_code ? Value(std::int64_t{*end.exit_code}) : Value()}});
-}
+Result<void> WriteJobEnd(const std::string& run_dir, const JobEnd& end) { return Write(run_dir, kJobEndEntry, end); }
 
-std::optional<JobEnd> ReadJobEnd(const std::string& run_dir) {
-  const auto table = ReadTable(run_dir, kJobEndEntry);
-  if (!table) return std::nullopt;
-  JobEnd end{TextIn(*table, "state"), TextIn(*table, "reason"), TextIn(*table, "hosts"), std::nullopt};
-  if (const auto code = NumberIn(*table, "exit_code")) end.exit_code = static_cast<int>(*code);
-  return end;
-}
+std::optional<JobEnd> ReadJobEnd(const std::string& run_dir) { return Read<JobEnd>(run_dir, kJobEndEntry); }
 
 }  // namespace muster

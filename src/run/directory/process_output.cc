@@ -18,8 +18,8 @@
 #include "base/values/abnormal_exit.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 
@@ -266,11 +266,6 @@ std::string Shortened(std::string_view text, std::size_t size) {
   return kept.size() == text.size() ? std::string(text) : std::string(kept) + "…";
 }
 
-std::string_view TextOf(const Value::Map& map, const char* key) {
-  const Value* value = FieldOf(map, key);
-  return value != nullptr && value->AsString() != nullptr ? std::string_view(*value->AsString()) : std::string_view();
-}
-
 // Seconds since 1970, as a number or in digits.
 std::string TimeOf(const Value* value) {
   if (value == nullptr) return {};
@@ -335,15 +330,15 @@ tl::expected<ErrorNote, std::string> ParseErrorNote(std::string_view json) {
   const Value* message = FieldOf(*top, "message");
   const Value::Map* inner = message == nullptr ? nullptr : message->AsMap();
   if (inner == nullptr) {
-    note.message = Shortened(TextOf(*top, "message"), kMaxMessage);
-    note.traceback = LinesOf(TextOf(*top, "traceback"));
+    note.message = Shortened(TextField(*top, "message"), kMaxMessage);
+    note.traceback = LinesOf(TextField(*top, "traceback"));
     note.at = TimeOf(FieldOf(*top, "timestamp"));
     AddMore(*top, {"message", "traceback", "timestamp"}, note);
   } else {
-    note.message = Shortened(TextOf(*inner, "message"), kMaxMessage);
+    note.message = Shortened(TextField(*inner, "message"), kMaxMessage);
     const Value* extra = FieldOf(*inner, "extraInfo");
     if (extra != nullptr && extra->AsMap() != nullptr) {
-      note.traceback = LinesOf(TextOf(*extra->AsMap(), "py_callstack"));
+      note.traceback = LinesOf(TextField(*extra, "py_callstack"));
       note.at = TimeOf(FieldOf(*extra->AsMap(), "timestamp"));
       AddMore(*extra->AsMap(), {"py_callstack", "timestamp"}, note);
     }

@@ -12,9 +12,9 @@
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

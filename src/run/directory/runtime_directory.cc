@@ -16,10 +16,10 @@
 #include "base/system/own_process.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

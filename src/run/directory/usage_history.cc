@@ -4,11 +4,9 @@
 #include <charconv>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 
-#include "muster/value.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
+#include "wire/archive/json_fields.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -33,35 +31,29 @@ void Merge(UsagePoint& into, const UsagePoint& later) {
   into.device_kib = device;
 }
 
-std::string EntryText(ProcessId process, const UsagePoint& point) {
-  return fmt::format("[{},{},{},{},{},{}]", process, point.attempt, point.running_ms, point.cpu_ms, point.memory_kib,
-                     point.device_kib ? fmt::to_string(*point.device_kib) : "null");
+// The processes of one time: [process, attempt, running_ms, cpu_ms, memory_kib, device_kib].
+using Entry = std::vector<std::optional<std::uint64_t>>;
+struct Sample {
+  std::optional<std::uint64_t> at_ms;
+  std::vector<Entry> usage = {};
+};
+template <class V>
+void Fields(V& v, Sample& sample) {
+  v("at_ms", sample.at_ms), v("usage", sample.usage);
 }
 
-std::string Line(std::uint64_t at_ms, const std::string& entries) {
-  return fmt::format("{}{},\"usage\":[{}]}}\n", kLineBegin, at_ms, entries);
+Entry EntryOf(ProcessId process, const UsagePoint& point) {
+  return {process, point.attempt, point.running_ms, point.cpu_ms, point.memory_kib, point.device_kib};
 }
 
-std::optional<std::uint64_t> NumberIn(const Value& value) {
-  const std::int64_t* const number = value.AsInt();
-  if (number == nullptr || *number < 0 || static_cast<std::uint64_t>(*number) > kMaxNumber) return std::nullopt;
-  return static_cast<std::uint64_t>(*number);
-}
-
-std::optional<std::pair<ProcessId, UsagePoint>> PointIn(const Value& value, std::uint64_t at_ms) {
-  const Value::List* const list = value.AsList();
-  if (list == nullptr || list->size() != kNumbers + 1) return std::nullopt;
-  const Value::List& entry = *list;
-  std::uint64_t numbers[kNumbers] = {};
-  for (std::size_t i = 0; i < kNumbers; ++i) {
-    const auto number = NumberIn(entry[i]);
-    if (!number || (i < 2 && *number > UINT32_MAX)) return std::nullopt;
-    numbers[i] = *number;
+std::optional<std::pair<ProcessId, UsagePoint>> PointIn(const Entry& entry, std::uint64_t at_ms) {
+  const auto is_missing = [](const std::optional<std::uint64_t>& number) { return !number; };
+  if (entry.size() != kNumbers + 1 || std::any_of(entry.begin(), entry.end() - 1, is_missing) ||
+      std::max(*entry[0], *entry[1]) > UINT32_MAX) {
+    return std::nullopt;
   }
-  const auto device = NumberIn(entry[kNumbers]);
-  if (!device && !entry[kNumbers].IsNull()) return std::nullopt;
-  return std::pair(static_cast<ProcessId>(numbers[0]), UsagePoint{at_ms, static_cast<std::uint32_t>(numbers[1]),
-                                                                  numbers[2], numbers[3], numbers[4], device});
+  return std::pair(static_cast<ProcessId>(*entry[0]),
+                   UsagePoint{at_ms, static_cast<std::uint32_t>(*entry[1]), *entry[2], *entry[3], *entry[4], entry[5]});
 }
 
 // The time and the processor time between the previous sample of the attempt, or its start, and each point.
@@ -130,32 +122,31 @@ void UsageHistory::Take(std::string_view text) {
     if (written.size() > kMaxLine) continue;
     const auto line = ValueFromJsonText(written);
     if (!line) continue;
-    const Value* const time = FieldOf(*line, "at_ms");
-    const auto at_ms = time == nullptr ? std::nullopt : NumberIn(*time);
-    if (!at_ms) continue;
-    for (const Value& entry : ListField(*line, "usage")) {
-      if (const auto point = PointIn(entry, *at_ms)) Add(point->first, point->second);
+    Sample sample;
+    JsonReader(JsonReading::kLenient, kMaxNumber).Get(*line, sample);
+    if (!sample.at_ms) continue;
+    for (const Entry& entry : sample.usage) {
+      if (const auto point = PointIn(entry, *sample.at_ms)) Add(point->first, point->second);
     }
   }
 }
 
 std::string UsageHistory::Lines() const {
-  std::map<std::uint64_t, std::string> entries;
+  std::map<std::uint64_t, Sample> samples;
   for (const auto& [process, points] : points_) {
     for (const UsagePoint& point : points) {
-      std::string& at = entries[point.at_ms];
-      at += (at.empty() ? "" : ",") + EntryText(process, point);
+      samples.try_emplace(point.at_ms, Sample{point.at_ms}).first->second.usage.push_back(EntryOf(process, point));
     }
   }
   std::string lines;
-  for (const auto& [at_ms, texts] : entries) lines += Line(at_ms, texts);
+  for (const auto& [at_ms, sample] : samples) lines += JsonOf(sample) + '\n';
   return lines;
 }
 
-std::string UsageLine(std::uint64_t at_ms, const std::vector<std::pair<ProcessId, UsagePoint>>& sample) {
-  std::string entries;
-  for (const auto& [process, point] : sample) entries += (entries.empty() ? "" : ",") + EntryText(process, point);
-  return Line(at_ms, entries);
+std::string UsageLine(std::uint64_t at_ms, const std::vector<std::pair<ProcessId, UsagePoint>>& points) {
+  Sample sample{at_ms};
+  for (const auto& [process, point] : points) sample.usage.push_back(EntryOf(process, point));
+  return JsonOf(sample) + '\n';
 }
 
 std::vector<double> CoresOf(const std::vector<UsagePoint>& points) {

@@ -10,10 +10,10 @@
 #include "base/system/clock.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "muster/value.h"
 #include "run/directory/private_files.h"
 #include "run/lines/json_lines.h"
-#include "settings/values/value_json.h"
 #include "wire/archive/archive.h"
 #include "wire/files/run_layout.h"
 #include "wire/protocol/event_fields.h"
@@ -180,18 +180,16 @@ using Parsed = tl::expected<JournalRecord, std::string>;
 
 Parsed No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
-// `text`: a line; its checksum may be omitted.
-Parsed RecordOf(std::string_view text, LineReader::Order order) {
-  LineReader reader(text, order, kMaxNumber);
+// The record whose object the reader has begun; its checksum may be omitted.
+template <class Reader>
+Parsed RecordOf(Reader& reader) {
   JournalRecord record;
   std::string name;
-  reader.Begin();
   reader("seq", record.seq), reader("wall", record.wall), reader("at", record.at), reader("event", name);
   if (!GetEntry(reader, kEntryNames, name, record.entry)) {
     return No(fmt::format("the event {} is not known", Quoted(name)));
   }
-  const bool whole = order == LineReader::Order::kAny ? reader.ok() : reader.AtEnd();
-  if (!whole) return No(fmt::format("the event {} lacks a field", Quoted(name)));
+  if (!reader.AtEnd()) return No(fmt::format("the event {} lacks a field", Quoted(name)));
   return record;
 }
 
@@ -201,12 +199,16 @@ Parsed ReadLine(std::string_view line) {
   if (!body) return No(body.error());
   if (std::count(line.begin(), line.end(), ',') > kMaxValues) return No("a line has too many values");
   if (IsUtf8(*body)) {
-    if (Parsed record = RecordOf(*body, LineReader::Order::kAsWritten)) return record;
+    LineReader reader(*body, kMaxNumber);
+    reader.Begin();
+    if (Parsed record = RecordOf(reader)) return record;
   }
   // Lines that another program wrote: members in another order, or additional ones.
   const tl::expected<Value, std::string> json = ValueFromJsonText(line);
   if (!json || json->AsMap() == nullptr) return No("a line is not a JSON object");
-  return RecordOf(line, LineReader::Order::kAny);
+  JsonReader reader(JsonReading::kOpen, kMaxNumber);
+  reader.Begin(*json);
+  return RecordOf(reader);
 }
 
 }  // namespace
@@ -215,7 +217,7 @@ std::string_view EntryName(const JournalEntry& entry) { return kEntryNames[entry
 
 std::string JournalLine(const JournalRecord& record) {
   std::string line = "{";
-  LineWriter writer(line, kMaxNumber);
+  JsonWriter writer(line, kMaxNumber);
   writer("seq", record.seq), writer("wall", record.wall), writer("at", record.at);
   PutEntry(writer, kEntryNames, record.entry);
   SealLine(line);

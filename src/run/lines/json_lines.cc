@@ -5,104 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
-namespace {
-
-bool NeedsNoEscape(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
-
-}  // namespace
-
-void LineWriter::Put(std::string_view text) {
-  if (!std::all_of(text.begin(), text.end(), NeedsNoEscape)) {
-    line_ += JsonText(Value(Readable(std::string(text))));
-    return;
-  }
-  line_ += '"';
-  line_ += text;
-  line_ += '"';
-}
-
-void LineWriter::Put(double number) {
-  if (!std::isfinite(number)) {
-    line_ += "null";
-    return;
-  }
-  const std::size_t begin = line_.size();
-  fmt::format_to(std::back_inserter(line_), "{}", number);
-  // A floating-point number remains one when it is read back.
-  if (line_.find_first_of(".e", begin) == std::string::npos) line_ += ".0";
-}
-
-void LineWriter::PutSigned(std::int64_t number) {
-  const fmt::format_int text(number);
-  line_.append(text.data(), text.size());
-}
-
-void LineWriter::PutUnsigned(std::uint64_t number) {
-  const fmt::format_int text(std::min(number, largest_));
-  line_.append(text.data(), text.size());
-}
-
-void LineWriter::Put(const Value& value) {
-  if (const std::string* text = value.AsString()) return Put(*text);
-  if (const std::int64_t* number = value.AsInt()) return Put(*number);
-  if (const double* number = value.AsDouble()) return Put(*number);
-  if (const bool* truth = value.AsBool()) return Put(*truth);
-  if (const Value::List* list = value.AsList()) return Put(*list);
-  if (const Value::Map* map = value.AsMap()) return Put(*map);
-  line_ += "null";
-}
-
-void LineWriter::Put(const std::map<double, double>& numbers) {
-  char before = '[';
-  for (const auto& [key, number] : numbers) {
-    line_ += std::exchange(before, ',');
-    line_ += '[';
-    Put(key);
-    line_ += ',';
-    Put(number);
-    line_ += ']';
-  }
-  line_ += numbers.empty() ? "[]" : "]";
-}
-
-bool LineReader::Find(std::string_view name) {
-  rest_ = object_;
-  first_ = false;
-  std::string key;
-  do {
-    SkipBlanks();
-    if (rest_.empty() || rest_.front() != '"') return false;
-    Get(key);
-    if (!Take(':')) return false;
-    if (name.data() != nullptr && key == name) return true;
-    SkipValue();
-  } while (Take(','));
-  return false;
-}
-
-void LineReader::SkipTheseBlanks() {
-  if (any_order_) rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
-}
-
-void LineReader::SkipValue() {
-  std::size_t end = 0;
-  bool quoted = false;
-  for (int depth = 0; end < rest_.size(); ++end) {
-    const char c = rest_[end];
-    if (c == '"') quoted = !quoted;
-    if (quoted && c == '\\') ++end;
-    if (quoted) continue;
-    if (depth == 0 && (c == ',' || c == ']' || c == '}')) break;
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-  }
-  rest_.remove_prefix(std::min(end, rest_.size()));
-}
-
 void LineReader::Get(std::string& text) {
   if (!Take('"')) return Fail();
   const auto special = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; };
@@ -147,7 +53,6 @@ void LineReader::Get(std::pair<std::uint64_t, std::uint64_t>& range) {
 }
 
 void LineReader::Get(Value& value) {
-  SkipBlanks();
   if (rest_.empty()) return Fail();
   switch (rest_.front()) {
     case '"': {

@@ -1,6 +1,6 @@
-// Values as lines of JSON by the descriptions of their fields (wire/archive/archive.h), for journals and control
-// sockets: written, and parsed in one pass; and the records of a journal, each of one entry, identified by the name
-// of its alternative in a variant, and a number. What is read is untrusted.
+// Lines of JSON that muster wrote itself (wire/archive/json_fields.h), for journals and control sockets, parsed in one
+// pass; and the records of a journal, each of one entry, identified by the name of its alternative in a variant, and a
+// number. What is read is untrusted.
 #pragma once
 
 #include <algorithm>
@@ -24,15 +24,12 @@
 #include "muster/value.h"
 #include "run/lines/journal_file.h"
 #include "wire/archive/archive.h"
+#include "wire/archive/json_fields.h"
 
 namespace muster {
 
-// How lines of journals treat the forms of fields (wire/archive/archive.h). They ignore bounds, which hold for the
-// archive only, since texts get longer when bytes are written as \xNN.
-
-struct UnlessTrue {};  // omitted if it is true
-
-// The field without its bound or form; a NamedMember keeps its names.
+// The field without its bound or form; a NamedMember keeps its names. Lines of journals ignore bounds, which hold for
+// the archive only, since texts get longer when bytes are written as \xNN.
 template <class T>
 T& Plain(T& field) {
   return field;
@@ -43,145 +40,27 @@ T& Plain(Bounded<T, N>& field) {
 }
 inline std::string& Plain(Phrase& field) { return field.value; }
 
-// Writes values as JSON text, by the descriptions of their fields (wire/archive/archive.h), for journals and control
-// sockets. Members are in the order of the description. Appends to a text.
-class LineWriter {
- public:
-  static constexpr bool kReading = false;
-
-  // Larger unsigned numbers are written as `largest`.
-  explicit LineWriter(std::string& line, std::uint64_t largest = std::numeric_limits<std::uint64_t>::max())
-      : line_(line), largest_(largest) {}
-
-  // Writes ,"name":value
-  template <class T>
-  void operator()(std::string_view name, T&& field) {
-    Name(name);
-    Put(Plain(field));
-  }
-  template <class T>
-  void operator()(std::string_view name, FieldAs<UnlessNone, T> field) {
-    if (!IsNone(field.value)) (*this)(name, field.value);
-  }
-  template <class Field>
-  void operator()(std::string_view name, LaterField<Field> later) {
-    (*this)(name, later.field);
-  }
-  void operator()(std::string_view name, FieldAs<UnlessTrue, bool> field) {
-    if (!field.value) (*this)(name, field.value);
-  }
-
-  // Writes the members of an object whose brace is already written.
-  template <class T>
-  void Members(const T& object) {
-    Fields(*this, const_cast<T&>(object));  // a writer only reads
-  }
-
-  // Writes bytes that are not UTF-8 as \xNN.
-  void Put(std::string_view text);
-  void Put(const std::string& text) { Put(std::string_view(text)); }
-  void Put(bool truth) { line_ += truth ? "true" : "false"; }
-  void Put(double number);  // null if JSON cannot express the number
-  void Put(const Value& value);
-  template <std::integral T>
-  void Put(T number) {
-    if constexpr (std::is_signed_v<T>) {
-      PutSigned(number);
-    } else {
-      PutUnsigned(number);
-    }
-  }
-  template <class E>
-  void Put(const NamedMember<E>& member) {
-    Put(member.names[static_cast<std::size_t>(member.value)]);
-  }
-  template <class T>
-  void Put(const std::optional<T>& value) {
-    if (value) return Put(*value);
-    line_ += "null";
-  }
-  // Writes [first,last].
-  void Put(const std::pair<std::uint64_t, std::uint64_t>& range) {
-    line_ += '[';
-    Put(range.first);
-    line_ += ',';
-    Put(range.second);
-    line_ += ']';
-  }
-  // Writes a list of pairs, because keys of JSON objects cannot be numbers.
-  void Put(const std::map<double, double>& numbers);
-  template <class T>
-  void Put(const std::map<std::string, T>& values) {
-    if (!std::all_of(values.begin(), values.end(), [](const auto& entry) { return IsUtf8(entry.first); })) {
-      std::map<std::string, T> readable;
-      for (const auto& [name, value] : values) readable.emplace(Readable(name), value);
-      return Put(readable);
-    }
-    char before = '{';
-    for (const auto& [name, value] : values) {
-      line_ += std::exchange(before, ',');
-      Put(name);
-      line_ += ':';
-      Put(value);
-    }
-    line_ += values.empty() ? "{}" : "}";
-  }
-  template <class T>
-  void Put(const std::vector<T>& list) {
-    char before = '[';
-    for (const T& element : list) {
-      line_ += std::exchange(before, ',');
-      Put(element);
-    }
-    line_ += list.empty() ? "[]" : "]";
-  }
-  template <class T>
-  requires requires(LineWriter& v, T& e) { Fields(v, e); }
-  void Put(const T& object) {
-    line_ += '{';
-    Members(object);
-    line_ += '}';
-  }
-
- private:
-  void Name(std::string_view name) {
-    line_ += line_.ends_with('{') ? "\"" : ",\"";
-    line_ += name;
-    line_ += "\":";
-  }
-  void PutSigned(std::int64_t number);
-  void PutUnsigned(std::uint64_t number);
-
-  std::string& line_;
-  std::uint64_t largest_;
-};
-
-// Parses JSON text that LineWriter wrote, in one pass and with the same field descriptions. The bytes are untrusted:
-// the caller must check ok() or AtEnd() at the end.
+// Parses JSON text that a JsonWriter wrote, in one pass and with the same field descriptions: members in their order,
+// no others, no whitespace. The fast path of lines; JsonReader reads those of other programs. The bytes are untrusted:
+// the caller must check AtEnd() at the end.
 class LineReader {
  public:
   static constexpr bool kReading = true;
 
-  enum class Order : std::uint8_t {
-    kAsWritten,  // members in the order of the description, no others, no whitespace
-    kAny         // other members are ignored; the text must be JSON (settings/values/value_json.h)
-  };
   // Larger numbers are read as `largest`, numbers below -`largest` as that.
-  explicit LineReader(std::string_view text, Order order = Order::kAsWritten,
-                      std::uint64_t largest = std::numeric_limits<std::uint64_t>::max())
-      : rest_(text), any_order_(order == Order::kAny), largest_(largest) {}
+  explicit LineReader(std::string_view text, std::uint64_t largest = std::numeric_limits<std::uint64_t>::max())
+      : rest_(text), largest_(largest) {}
 
   bool ok() const { return ok_; }
   bool AtEnd() const { return ok_ && rest_.empty(); }
   void Fail() {
     ok_ = false;
-    rest_ = object_ = {};
+    rest_ = {};
   }
 
   // Reads the object's opening brace; the closing one may be missing at the end of the text.
   void Begin() {
     if (!Take('{')) return Fail();
-    object_ = rest_;
     first_ = true;
   }
   // Inlined, so that names are compared as constants: that saves a tenth of the cost of a line.
@@ -210,7 +89,6 @@ class LineReader {
   void Get(Value& value);
   template <std::integral T>
   void Get(T& number) {
-    SkipBlanks();
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
     const bool is_whole = end == rest_.data() + rest_.size() || (*end != '.' && *end != 'e' && *end != 'E');
     if (error != std::errc() || !is_whole) return Fail();
@@ -254,21 +132,17 @@ class LineReader {
   template <class T>
   requires requires(LineReader& v, T& e) { Fields(v, e); }
   void Get(T& object) {
-    const std::string_view outer = object_;
     Begin();
     Fields(*this, object);
     first_ = false;
-    if (any_order_) FindEnd();
     if (!Take('}')) return Fail();
-    object_ = outer;
   }
 
  private:
-  static constexpr int kMaxDepth = 80;  // more than values from settings/values/value_json.h have
+  static constexpr int kMaxDepth = 80;  // more than values from base/values/value_json.h have
 
-  // Moves to the value of the member in the current object.
-  [[gnu::always_inline]] bool Member(std::string_view name) { return IsNext(name) || (any_order_ && Find(name)); }
-  [[gnu::always_inline]] bool IsNext(std::string_view name) {
+  // Moves to the member's value, if the member is the next one.
+  [[gnu::always_inline]] bool Member(std::string_view name) {
     const std::size_t comma = first_ ? 0 : 1;
     if (rest_.size() < comma + name.size() + 3 || (comma != 0 && rest_[0] != ',') || rest_[comma] != '"' ||
         rest_.compare(comma + 1, name.size(), name) != 0 || rest_[comma + 1 + name.size()] != '"' ||
@@ -279,27 +153,16 @@ class LineReader {
     first_ = false;
     return true;
   }
-  // Looks for the member from the beginning of the object; moves to the object's end if it does not exist.
-  bool Find(std::string_view name);
-  void FindEnd() { Find({}); }
-  void SkipValue();
-
   std::int64_t Most() const {
     return static_cast<std::int64_t>(std::min(largest_, std::uint64_t{std::numeric_limits<std::int64_t>::max()}));
   }
 
-  void SkipBlanks() {
-    if (!rest_.empty() && static_cast<unsigned char>(rest_.front()) <= ' ') SkipTheseBlanks();
-  }
-  void SkipTheseBlanks();
   bool Take(char c) {
-    SkipBlanks();
     if (rest_.empty() || rest_.front() != c) return false;
     rest_.remove_prefix(1);
     return true;
   }
   bool Take(std::string_view text) {
-    SkipBlanks();
     if (!rest_.starts_with(text)) return false;
     rest_.remove_prefix(text.size());
     return true;
@@ -318,8 +181,6 @@ class LineReader {
   }
 
   std::string_view rest_;
-  std::string_view object_;  // from its first member on
-  bool any_order_;
   bool ok_ = true;
   bool first_ = false;  // the next member is the first of its object
   int depth_ = 0;
@@ -334,14 +195,14 @@ template <class Entry>
 using EntryNames = std::array<std::string_view, std::variant_size_v<Entry>>;
 
 template <class Entry>
-void PutEntry(LineWriter& writer, const EntryNames<Entry>& names, const Entry& entry) {
+void PutEntry(JsonWriter<>& writer, const EntryNames<Entry>& names, const Entry& entry) {
   writer("event", names[entry.index()]);
   std::visit([&](const auto& fields) { writer.Members(fields); }, entry);
 }
 
 // Returns false if no entry has the name; whether its fields are valid is the state of the reader.
-template <std::size_t I = 0, class Entry>
-bool GetEntry(LineReader& reader, const EntryNames<Entry>& names, std::string_view name, Entry& entry) {
+template <std::size_t I = 0, class Reader, class Entry>
+bool GetEntry(Reader& reader, const EntryNames<Entry>& names, std::string_view name, Entry& entry) {
   if constexpr (I == std::variant_size_v<Entry>) {
     return false;
   } else {

@@ -18,9 +18,9 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
 #include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

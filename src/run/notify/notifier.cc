@@ -39,10 +39,7 @@ std::string NoticeText(const Notice& notice) {
 std::string NoticeLine(Notice notice) {
   notice.text = NoticeText(notice);
   notice.why = OneLine(notice.why);
-  std::string line = "{";
-  LineWriter writer(line);
-  writer.Members(notice);
-  return WithoutSecrets(line) + "}\n";
+  return WithoutSecrets(JsonOf(notice)) + "\n";
 }
 
 namespace {
@@ -349,13 +346,9 @@ void Notifier::OnEnd(Target& target, const Delivery& delivery, const LimitedComm
 void Notifier::Note(const Target& target, const Notice& notice, std::string_view outcome, const std::string& why,
                     std::uint64_t ms) {
   const SentLine sent{UtcText(WallNowNs()), notice.event, target.label, std::string(outcome), why, ms, notice.omitted};
-  std::string line = "{";
-  LineWriter writer(line);
-  writer.Members(sent);
-  line += "}\n";
   if (const auto file = OpenOrCreateFile(setting_.folder, kNotificationsEntry.name)) {
     ::lseek(file->get(), 0, SEEK_END);
-    static_cast<void>(WriteAll(file->get(), WithoutSecrets(line)));
+    static_cast<void>(WriteAll(file->get(), WithoutSecrets(JsonOf(sent)) + "\n"));
   }
   if (why.empty()) return;
   setting_.warn(fmt::format("warning: notification of {} to {}: {}", FactsOf(notice.event).name, target.label, why));

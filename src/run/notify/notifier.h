@@ -23,9 +23,9 @@
 #include "muster/notification.h"
 #include "muster/plan.h"
 #include "muster/value.h"
-#include "run/lines/json_lines.h"
 #include "spawn/start/launcher.h"
 #include "spawn/start/limited_command.h"
+#include "wire/archive/json_fields.h"
 
 namespace muster {
 

@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/values/value_json.h"
 #include "muster/mindspore/schema.h"
 #include "plan/environment/inherited_environment.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 

@@ -10,9 +10,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "muster/site.h"
 #include "plan/hosts/host_list.h"
@@ -20,7 +22,6 @@
 #include "run/directory/process_output.h"
 #include "run/hosts/host_differences.h"
 #include "run/journal/head_facts.h"
-#include "run/report/report_json.h"
 #include "run/start/rehearsal_plan.h"
 
 namespace muster {
@@ -583,7 +584,7 @@ int RehearsalExitCode(const Rehearsal& rehearsal) {
 
 namespace {
 
-using namespace report_json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 3> kWords = {"ok", "FAILED", "not checked"};
 constexpr std::array<const char*, 3> kJsonWords = {"ok", "failed", "not_checked"};
@@ -626,7 +627,7 @@ Json PartyJson(const Rehearsal& rehearsal, const std::vector<std::uint32_t>& pro
     list.push_back({{"role", process.role},
                     {"index", process.index},
                     {"rank", process.rank ? Json(*process.rank) : Json(nullptr)},
-                    {"host", Plain(process.host)}});
+                    {"host", Readable(process.host)}});
   }
   return list;
 }
@@ -635,8 +636,8 @@ Json FailuresJson(const Rehearsal& rehearsal, const std::vector<RehearsalFailure
   Json list = Json::array();
   for (const RehearsalFailure& failure : failures) {
     list.push_back({{"check", CheckName(failure.check)},
-                    {"text", Plain(failure.text)},
-                    {"hint", TextOrNull(failure.hint)},
+                    {"text", Readable(failure.text)},
+                    {"hint", Json(ReadableOrNull(failure.hint))},
                     {"processes", PartyJson(rehearsal, failure.processes)},
                     {"peers", PartyJson(rehearsal, failure.peers)}});
   }
@@ -692,12 +693,12 @@ std::string RehearsalJson(const Rehearsal& rehearsal) {
   for (const RehearsalRow& row : rehearsal.rows) {
     checks.push_back({{"check", CheckName(row.check)},
                       {"outcome", kJsonWords[static_cast<std::size_t>(row.outcome)]},
-                      {"text", Plain(row.text)}});
+                      {"text", Readable(row.text)}});
   }
   const Json json = {{"format", 1},
                      {"run", rehearsal.run},
-                     {"name", Plain(rehearsal.name)},
-                     {"run_dir", Plain(rehearsal.run_dir)},
+                     {"name", Readable(rehearsal.name)},
+                     {"run_dir", Readable(rehearsal.run_dir)},
                      {"ok", rehearsal.ok()},
                      {"exit_code", RehearsalExitCode(rehearsal)},
                      {"seconds", rehearsal.seconds},

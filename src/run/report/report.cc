@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
@@ -150,12 +149,6 @@ std::string JobName(const JobReport& job) {
                          : fmt::format("{} job {}", Printable(job.engine), Printable(job.job));
 }
 
-std::string JsonSafe(const std::string& text) { return IsUtf8(text) ? text : Printable(text); }
-
-nlohmann::ordered_json JobTextOrNull(const std::string& text) {
-  return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(JsonSafe(text));
-}
-
 }  // namespace
 
 std::optional<JobReport> MakeJobReport(const std::string& run_dir) {
@@ -199,28 +192,6 @@ std::string JobLines(const JobReport& job) {
         Printable(attempt.run_dir));
   }
   return text;
-}
-
-nlohmann::ordered_json JobJson(const JobReport& job) {
-  nlohmann::ordered_json attempts = nlohmann::ordered_json::array();
-  for (const JobAttempt& attempt : job.attempts) {
-    attempts.push_back({{"run", JsonSafe(attempt.run)},
-                        {"run_dir", JsonSafe(attempt.run_dir)},
-                        {"host", JsonSafe(attempt.host)},
-                        {"end", JobTextOrNull(attempt.end)},
-                        {"lost", JobTextOrNull(attempt.lost)},
-                        {"requeued", attempt.requeued}});
-  }
-  nlohmann::ordered_json said = nullptr;
-  if (job.said) {
-    said = {{"state", JsonSafe(job.said->state)},
-            {"reason", JobTextOrNull(job.said->reason)},
-            {"hosts", JobTextOrNull(job.said->hosts)},
-            {"exit_code",
-             job.said->exit_code ? nlohmann::ordered_json(*job.said->exit_code) : nlohmann::ordered_json(nullptr)}};
-  }
-  return {{"engine", JsonSafe(job.engine)}, {"id", JobTextOrNull(job.job)}, {"attempt", job.attempt},
-          {"end", JobTextOrNull(job.end)},  {"said", std::move(said)},      {"attempts", std::move(attempts)}};
 }
 
 namespace {

@@ -11,8 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "muster/diagnostic.h"
 #include "muster/plan.h"
 #include "muster/result.h"
@@ -97,7 +95,6 @@ std::optional<JobReport> MakeJobReport(const std::string& run_dir);
 std::string LostText(const JobReport& job);
 // The lines of a report: the job, and earlier and later attempts.
 std::string JobLines(const JobReport& job);
-nlohmann::ordered_json JobJson(const JobReport& job);
 
 // The report of a run: what happened, which process failed first and with which evidence, which ended because of it,
 // and that no process is left. Made from the files of a run directory alone, so that the same code reports on old and

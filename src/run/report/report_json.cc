@@ -1,9 +1,13 @@
 #include "run/report/report_json.h"
 
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "base/values/number_text.h"
-#include "base/values/value_text.h"
 #include "run/report/report.h"
-#include "settings/values/value_json.h"
+#include "wire/archive/json_fields.h"
 
 namespace muster {
 
@@ -11,393 +15,369 @@ namespace muster {
 
 namespace {
 
-using namespace report_json;
+// Writes each part of a report as the object of its Parts(), which are also those of types that the journal and the
+// agents describe in another form.
+struct ReportForms : NoForms {
+  template <class V, class T>
+  requires requires(V& v, const T& part) { Parts(v, part); }
+  static void Put(V& v, const T& part) {
+    v.Open('{');
+    Parts(v, part);
+    v.Close('}');
+  }
+};
+
+// Rounded to microseconds, the precision of the clocks.
+double Seconds(double seconds) { return std::round(seconds * 1e6) / 1e6; }
+std::optional<double> Seconds(const std::optional<double>& seconds) {
+  return seconds ? std::optional(Seconds(*seconds)) : std::nullopt;
+}
+
+auto OrNull(const std::string& text) { return As<NullIfNone>(text); }
 
 template <class T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+std::optional<T> OnlyIfSet(T number) {
+  return number == 0 ? std::nullopt : std::optional(number);
 }
 
-Json Lines(const std::vector<std::string>& lines) {
-  Json json = Json::array();
-  for (const std::string& line : lines) json.push_back(Plain(line));
-  return json;
+template <class V>
+void Parts(V& v, const Members& members) {
+  v("role", members.role), v("indices", members.indices), v("ranks", members.ranks);
 }
 
-Json NoteJson(const std::optional<ErrorNote>& note) {
-  if (!note) return nullptr;
-  if (!note->unreadable.empty()) return {{"unreadable", Plain(note->unreadable)}};
-  Json more = Json::object();
-  for (const auto& [name, value] : note->more) more[Plain(name).get<std::string>()] = ToJson(value);
-  return {{"message", Plain(note->message)},
-          {"at", TextOrNull(note->at)},
-          {"traceback", Lines(note->traceback)},
-          {"more", std::move(more)}};
+template <class V>
+void Parts(V& v, const ErrorNote& note) {
+  if (!note.unreadable.empty()) return v("unreadable", note.unreadable);
+  v("message", note.message), v("at", OrNull(note.at)), v("traceback", note.traceback), v("more", note.more);
 }
 
-Json OthersJson(const std::vector<FailedGroup>& groups) {
-  Json json = Json::array();
-  for (const FailedGroup& group : groups) {
-    Json other = MembersJson(group.who);
-    other["why"] = Plain(group.why);
-    other["last_lines"] = Lines(group.lines);
-    other["alike"] = group.alike;
-    other["hint"] = TextOrNull(group.hint);
-    other["error"] = NoteJson(group.error);
-    other["evidence"] = Lines(group.evidence);
-    json.push_back(std::move(other));
-  }
-  return json;
+template <class V>
+void Parts(V& v, const FailedGroup& group) {
+  Parts(v, group.who);
+  v("why", group.why), v("last_lines", group.lines), v("alike", group.alike), v("hint", OrNull(group.hint));
+  v("error", group.error), v("evidence", group.evidence);
 }
 
-Json TimelineJson(const std::vector<TimelineEntry>& timeline) {
-  Json json = Json::array();
-  for (const TimelineEntry& entry : timeline) {
-    json.push_back({{"from", Seconds(entry.from)},
-                    {"to", Seconds(entry.to)},
-                    {"what", Plain(entry.what)},
-                    {"who", MembersJson(entry.who)}});
-  }
-  return json;
+template <class V>
+void Parts(V& v, const TimelineEntry& entry) {
+  v("from", Seconds(entry.from)), v("to", Seconds(entry.to)), v("what", entry.what), v("who", entry.who);
 }
 
-Json StepJson(const std::optional<StartupStep>& step) {
-  if (!step) return nullptr;
-  return {{"processes", step->processes},
-          {"median", Seconds(step->median)},
-          {"slowest", Seconds(step->slowest)},
-          {"index", step->index}};
+template <class V>
+void Parts(V& v, const StartupStep& step) {
+  v("processes", step.processes), v("median", Seconds(step.median)), v("slowest", Seconds(step.slowest));
+  v("index", step.index);
 }
 
-Json StartupJson(const Startup& startup) {
-  Json roles = Json::array();
-  for (const RoleStartup& role : startup.roles) {
-    roles.push_back({{"role", role.role},
-                     {"processes", role.processes},
-                     {"ordered", Seconds(role.ordered)},
-                     {"spawn", StepJson(role.spawn)},
-                     {"ready", StepJson(role.ready)},
-                     {"first_output", StepJson(role.first_output)}});
-  }
-  return {{"evaluate", Seconds(startup.evaluate)},
-          {"plan", Seconds(startup.plan)},
-          {"agent", Seconds(startup.agent)},
-          {"activate", Seconds(startup.activate)},
-          {"wait", Seconds(startup.wait)},
-          {"bind", Seconds(startup.bind)},
-          {"roles", std::move(roles)}};
+template <class V>
+void Parts(V& v, const RoleStartup& role) {
+  v("role", role.role), v("processes", role.processes), v("ordered", Seconds(role.ordered)), v("spawn", role.spawn);
+  v("ready", role.ready), v("first_output", role.first_output);
 }
 
-Json DoubtsJson(const std::vector<UncertainOrder>& doubts) {
-  Json json = Json::array();
-  for (const UncertainOrder& doubt : doubts) {
-    json.push_back({{"host", TextOrNull(doubt.host)},
-                    {"who", MembersJson(doubt.who)},
-                    {"after", doubt.after ? Seconds(*doubt.after) : Json(nullptr)},
-                    {"within", doubt.after ? Seconds(doubt.within) : Json(nullptr)}});
-  }
-  return json;
+template <class V>
+void Parts(V& v, const Startup& startup) {
+  v("evaluate", Seconds(startup.evaluate)), v("plan", Seconds(startup.plan)), v("agent", Seconds(startup.agent));
+  v("activate", Seconds(startup.activate)), v("wait", Seconds(startup.wait)), v("bind", Seconds(startup.bind));
+  v("roles", startup.roles);
 }
 
-Json SignsJson(const std::vector<EarlierSign>& signs) {
-  Json json = Json::array();
-  for (const EarlierSign& sign : signs) {
-    json.push_back({{"who", MembersJson(sign.who)},
-                    {"what", Plain(sign.what)},
-                    {"before", sign.before ? Seconds(*sign.before) : Json(nullptr)}});
-  }
-  return json;
+template <class V>
+void Parts(V& v, const UncertainOrder& doubt) {
+  v("host", OrNull(doubt.host)), v("who", doubt.who), v("after", Seconds(doubt.after));
+  v("within", doubt.after ? std::optional(Seconds(doubt.within)) : std::nullopt);
 }
 
-Json FailureJson(const FailureReport& failure) {
-  return {{"role", failure.role},
-          {"index", failure.index},
-          {"rank", OrNull(failure.rank)},
-          {"host", Plain(failure.host)},
-          {"exit_code", OrNull(failure.exit_code)},
-          {"signal", TextOrNull(failure.signal)},
-          {"at", TextOrNull(failure.at)},
-          {"at_error", failure.at_error ? Seconds(*failure.at_error) : Json(nullptr)},
-          {"spawn_stage", TextOrNull(failure.spawn_stage)},
-          {"last_lines", Lines(failure.last_lines)},
-          {"why", Plain(failure.why)},
-          {"hint", TextOrNull(failure.account.hint)},
-          {"error", NoteJson(failure.account.error)},
-          {"evidence", Lines(failure.account.evidence)},
-          {"others", OthersJson(failure.account.others)},
-          {"unordered", MembersJson(failure.account.unordered)},
-          {"doubts", DoubtsJson(failure.account.doubts)},
-          {"signs", SignsJson(failure.account.signs)},
-          {"timeline", TimelineJson(failure.account.timeline)}};
+template <class V>
+void Parts(V& v, const EarlierSign& sign) {
+  v("who", sign.who), v("what", sign.what), v("before", Seconds(sign.before));
 }
 
-Json AttemptJson(const AttemptReport& attempt) {
-  return ObjectOf("attempt", attempt.attempt,                         //
-                  "host", Plain(attempt.host),                        //
-                  "pid", OrNull(attempt.pid),                         //
-                  "started_at", TextOrNull(attempt.started_at),       //
-                  "ended_at", TextOrNull(attempt.ended_at),           //
-                  "exit_code", OrNull(attempt.exit_code),             //
-                  "signal", TextOrNull(attempt.signal),               //
-                  "core_dumped", attempt.core_dumped,                 //
-                  "spawn_stage", TextOrNull(attempt.spawn_stage),     //
-                  "user_seconds", Seconds(attempt.user_seconds),      //
-                  "system_seconds", Seconds(attempt.system_seconds),  //
-                  "max_rss_kib", attempt.max_rss_kib,                 //
-                  "evidence", Lines(attempt.evidence));
+template <class V>
+void Parts(V& v, const FailureReport& failure) {
+  v("role", failure.role), v("index", failure.index), v("rank", failure.rank), v("host", failure.host);
+  v("exit_code", failure.exit_code), v("signal", OrNull(failure.signal)), v("at", OrNull(failure.at));
+  v("at_error", Seconds(failure.at_error)), v("spawn_stage", OrNull(failure.spawn_stage));
+  v("last_lines", failure.last_lines), v("why", failure.why), v("hint", OrNull(failure.account.hint));
+  v("error", failure.account.error), v("evidence", failure.account.evidence), v("others", failure.account.others);
+  v("unordered", failure.account.unordered), v("doubts", failure.account.doubts), v("signs", failure.account.signs);
+  v("timeline", failure.account.timeline);
 }
 
-// Names and messages were written by the launched programs as UTF-8, which is sufficient for JSON.
-Json ContextJson(const ContextReport& context) {
-  Json overridden = Json::array();
-  for (const ContextReport::Change& change : context.overridden) {
-    overridden.push_back({{"function", change.function},
-                          {"attribute", change.attribute},
-                          {"planned", ToJson(change.planned)},
-                          {"found", ToJson(change.found)}});
-  }
-  Json errors = Json::array();
-  for (const ContextReport::Problem& problem : context.errors) {
-    errors.push_back({{"kind", problem.kind}, {"message", problem.message}});
-  }
-  return {{"role", context.role},
-          {"indices", context.indices},
-          {"state", context.state},
-          {"release", TextOrNull(context.release)},
-          {"expected", Plain(context.expected)},
-          {"overridden", std::move(overridden)},
-          {"errors", std::move(errors)}};
+template <class V>
+void Parts(V& v, const AttemptReport& attempt) {
+  v("attempt", attempt.attempt), v("host", attempt.host), v("pid", attempt.pid);
+  v("started_at", OrNull(attempt.started_at)), v("ended_at", OrNull(attempt.ended_at));
+  v("exit_code", attempt.exit_code), v("signal", OrNull(attempt.signal)), v("core_dumped", attempt.core_dumped);
+  v("spawn_stage", OrNull(attempt.spawn_stage)), v("user_seconds", Seconds(attempt.user_seconds));
+  v("system_seconds", Seconds(attempt.system_seconds)), v("max_rss_kib", attempt.max_rss_kib);
+  v("evidence", attempt.evidence);
 }
 
-Json ActivationJson(const ActivationReport& activation) {
-  return {{"host", Plain(activation.host)},
-          {"seconds", Seconds(activation.seconds)},
-          {"set", Lines(activation.set)},
-          {"unset", Lines(activation.unset)},
-          {"failed_step", activation.failed_step == 0 ? Json(nullptr) : Json(activation.failed_step)},
-          {"error", TextOrNull(activation.error)},
-          {"log", Plain(activation.log)},
-          {"last_lines", Lines(activation.last_lines)}};
+template <class V>
+void Parts(V& v, const ContextReport::Change& change) {
+  v("function", change.function), v("attribute", change.attribute), v("planned", change.planned);
+  v("found", change.found);
 }
 
-// Names in it are file names reported by git.
-Json CodeJson(const CodeReport& code) {
-  Json seen = nullptr;
-  if (code.seen) {
-    seen = {{"folder", Plain(code.seen->folder)},      {"commit", TextOrNull(code.seen->commit)},
-            {"branch", TextOrNull(code.seen->branch)}, {"changed", code.seen->changed},
-            {"untracked", code.seen->untracked},       {"names", Lines(code.seen->names)}};
-  }
-  Json shipped = nullptr;
-  if (!code.shipped.empty()) {
-    const CodeShipped& first = code.shipped.front();
-    Json hosts = Json::array();
-    for (const CodeShipped& each : code.shipped) {
-      hosts.push_back({{"host", each.host}, {"folder", Plain(each.folder)}, {"sent", each.sent}});
-    }
-    shipped = {{"hash", first.hash},
-               {"from", Plain(first.from)},
-               {"files", first.files},
-               {"bytes", first.bytes},
-               {"hosts", std::move(hosts)}};
-  }
-  return {{"git", std::move(seen)}, {"shipped", std::move(shipped)}};
+template <class V>
+void Parts(V& v, const ContextReport::Problem& problem) {
+  v("kind", problem.kind), v("message", problem.message);
 }
 
-Json RestartJson(const RestartReport& restart) {
-  return {{"role", restart.role},     {"index", restart.index},         {"attempt", restart.attempt},
-          {"scope", restart.scope},   {"processes", restart.processes}, {"at", TextOrNull(restart.at)},
-          {"why", Plain(restart.why)}};
+template <class V>
+void Parts(V& v, const ContextReport& context) {
+  v("role", context.role), v("indices", context.indices), v("state", context.state);
+  v("release", OrNull(context.release)), v("expected", context.expected), v("overridden", context.overridden);
+  v("errors", context.errors);
 }
 
-Json ReplacementJson(const ReplacementReport& replacement) {
-  return {{"host", Plain(replacement.host)},
-          {"by", Plain(replacement.by)},
-          {"at", TextOrNull(replacement.at)},
-          {"why", Plain(replacement.why)}};
+template <class V>
+void Parts(V& v, const ActivationReport& activation) {
+  v("host", activation.host), v("seconds", Seconds(activation.seconds)), v("set", activation.set);
+  v("unset", activation.unset), v("failed_step", OnlyIfSet(activation.failed_step));
+  v("error", OrNull(activation.error)), v("log", activation.log), v("last_lines", activation.last_lines);
 }
 
-Json MetricsJson(const std::vector<RoleMetrics>& all) {
-  Json json = Json::array();
-  for (const RoleMetrics& metrics : all) {
-    Json last = Json::object();
-    for (const auto& [name, value] : metrics.last) last[name] = Json::parse(JsonText(value));
-    json.push_back({{"role", metrics.role},
-                    {"index", metrics.index},
-                    {"last", std::move(last)},
-                    {"lines", metrics.lines},
-                    {"bad_lines", metrics.bad_lines}});
-  }
-  return json;
+template <class V>
+void Parts(V& v, const CodeSeen& seen) {
+  v("folder", seen.folder), v("commit", OrNull(seen.commit)), v("branch", OrNull(seen.branch));
+  v("changed", seen.changed), v("untracked", seen.untracked), v("names", seen.names);
 }
 
-Json UsageJson(const UsageSummary& usage) {
+// To one host.
+template <class V>
+void Parts(V& v, const CodeShipped& shipped) {
+  v("host", shipped.host), v("folder", shipped.folder), v("sent", shipped.sent);
+}
+
+struct ShippedCode {
+  const std::vector<CodeShipped>& hosts;
+};
+template <class V>
+void Parts(V& v, const ShippedCode& shipped) {
+  const CodeShipped& first = shipped.hosts.front();
+  v("hash", first.hash), v("from", first.from), v("files", first.files), v("bytes", first.bytes);
+  v("hosts", shipped.hosts);
+}
+
+template <class V>
+void Parts(V& v, const CodeReport& code) {
+  v("git", code.seen);
+  v("shipped", code.shipped.empty() ? std::nullopt : std::optional(ShippedCode{code.shipped}));
+}
+
+template <class V>
+void Parts(V& v, const RestartReport& restart) {
+  v("role", restart.role), v("index", restart.index), v("attempt", restart.attempt), v("scope", restart.scope);
+  v("processes", restart.processes), v("at", OrNull(restart.at)), v("why", restart.why);
+}
+
+template <class V>
+void Parts(V& v, const ReplacementReport& replacement) {
+  v("host", replacement.host), v("by", replacement.by), v("at", OrNull(replacement.at)), v("why", replacement.why);
+}
+
+template <class V>
+void Parts(V& v, const RoleMetrics& metrics) {
+  v("role", metrics.role), v("index", metrics.index), v("last", metrics.last), v("lines", metrics.lines);
+  v("bad_lines", metrics.bad_lines);
+}
+
+template <class T>
+struct PeakAndMean {
+  T peak;
+  T mean;
+};
+template <class V, class T>
+void Parts(V& v, const PeakAndMean<T>& usage) {
+  v("peak", usage.peak), v("mean", usage.mean);
+}
+
+template <class V>
+void Parts(V& v, const UsageSummary& usage) {
+  using Kib = PeakAndMean<std::uint64_t>;
   const auto rounded = [](double cores) { return std::round(cores * 1e3) / 1e3; };
-  Json json = {{"samples", usage.samples},
-               {"cores", {{"peak", rounded(usage.peak_cores)}, {"mean", rounded(usage.mean_cores)}}},
-               {"memory_kib", {{"peak", usage.peak_memory_kib}, {"mean", usage.mean_memory_kib}}},
-               {"device_memory_kib", nullptr}};
-  if (usage.peak_device_kib) {
-    json["device_memory_kib"] = {{"peak", *usage.peak_device_kib}, {"mean", *usage.mean_device_kib}};
+  v("samples", usage.samples), v("cores", PeakAndMean<double>{rounded(usage.peak_cores), rounded(usage.mean_cores)});
+  v("memory_kib", Kib{usage.peak_memory_kib, usage.mean_memory_kib});
+  v("device_memory_kib",
+    usage.peak_device_kib ? std::optional(Kib{*usage.peak_device_kib, *usage.mean_device_kib}) : std::nullopt);
+}
+
+template <class V>
+void Parts(V& v, const ProcessReport& process) {
+  v("role", process.role), v("index", process.index), v("rank", process.rank), v("host", process.host);
+  v("devices", process.devices), v("cores", OrNull(process.cores)), v("attempts", process.attempts);
+  v("verdict", process.verdict);
+  if (process.usage) v("usage", *process.usage);
+}
+
+template <class V>
+void Parts(V& v, const JobAttempt& attempt) {
+  v("run", attempt.run), v("run_dir", attempt.run_dir), v("host", attempt.host), v("end", OrNull(attempt.end));
+  v("lost", OrNull(attempt.lost)), v("requeued", attempt.requeued);
+}
+
+template <class V>
+void Parts(V& v, const JobEnd& end) {
+  v("state", end.state), v("reason", OrNull(end.reason)), v("hosts", OrNull(end.hosts));
+  v("exit_code", end.exit_code);
+}
+
+template <class V>
+void Parts(V& v, const JobReport& job) {
+  v("engine", job.engine), v("id", OrNull(job.job)), v("attempt", job.attempt), v("end", OrNull(job.end));
+  v("said", job.said), v("attempts", job.attempts);
+}
+
+template <class V>
+void Parts(V& v, const Report::Resumed& resumed) {
+  v("run", resumed.run), v("checkpoint", resumed.checkpoint);
+}
+
+template <class V>
+void Parts(V& v, const Receipt& receipt) {
+  v("started", receipt.started), v("reaped", receipt.reaped), v("left", receipt.left);
+  v("attested", receipt.attested), v("adopted", receipt.adopted), v("by", receipt.by);
+}
+
+struct AllTimings {
+  const Timings& run;
+  const Startup& startup;
+};
+template <class V>
+void Parts(V& v, const AllTimings& timings) {
+  const Timings& t = timings.run;
+  v("plan", Seconds(t.plan)), v("connect", Seconds(t.connect)), v("spawn", Seconds(t.spawn)), v("run", Seconds(t.run));
+  v("linger", Seconds(t.linger)), v("stop", Seconds(t.stop)), v("finish", Seconds(t.finish));
+  v("total", Seconds(t.total)), v("startup", timings.startup);
+}
+
+struct ReportedFile {
+  const EvidenceFile& file;
+  std::string owner;
+};
+template <class V>
+void Parts(V& v, const ReportedFile& reported) {
+  v("path", reported.file.path), v("what", reported.file.what), v("process", OrNull(reported.owner));
+}
+
+template <class V>
+void Parts(V& v, const DroppedLog& log) {
+  v("log", log.log), v("bytes", log.bytes), v("limit", log.limit), v("by", OrNull(log.by));
+}
+
+template <class V>
+void Parts(V& v, const StackFrame& frame) {
+  v("function", frame.function), v("file", OrNull(frame.file)), v("line", OnlyIfSet(frame.line));
+}
+
+template <class V>
+void Parts(V& v, const ThreadState& thread) {
+  v("tid", thread.tid), v("alike", thread.alike), v("name", thread.name), v("state", OrNull(thread.state));
+  v("wait", OrNull(thread.wait)), v("call", OrNull(thread.call)), v("target", OrNull(thread.target));
+  v("frames", thread.frames);
+}
+
+template <class V>
+void Parts(V& v, const SystemProcessState& state) {
+  v("pid", state.pid), v("parent", state.parent), v("program", state.program);
+  v("cpu_seconds", Seconds(InSeconds(state.cpu_ns))), v("threads_seen", state.threads_seen), v("by", OrNull(state.by));
+  v("threads", state.threads);
+}
+
+struct SilentSeconds {
+  double least;
+  double most;
+};
+template <class V>
+void Parts(V& v, const SilentSeconds& silent) {
+  v("least", Seconds(silent.least)), v("most", Seconds(silent.most));
+}
+
+template <class V>
+void Parts(V& v, const DumpGroup& group) {
+  Parts(v, group.who);
+  v("odd", group.odd), v("busiest", Seconds(group.busiest));
+  v("silent_seconds", SilentSeconds{group.quietest_seconds, group.longest_seconds});
+  v("last_line", OrNull(group.last_line));
+  v("place", group.state() == nullptr ? std::nullopt : std::optional(group.place));
+  v("window_seconds", Seconds(InSeconds(group.first.window_ns))), v("system_processes", group.first.states);
+}
+
+struct NoteOfHost {
+  const std::string& host;
+  const DumpNote& note;
+};
+template <class V>
+void Parts(V& v, const NoteOfHost& of_host) {
+  v("host", of_host.host), v("kind", of_host.note.kind), v("detail", OrNull(of_host.note.detail));
+}
+
+template <class V>
+void Parts(V& v, const DumpReport& dump) {
+  std::vector<NoteOfHost> notes;
+  for (const auto& [host, note] : dump.notes) notes.push_back({host, note});
+  v("dump", dump.number), v("at", dump.at), v("why", dump.why), v("complete", dump.complete);
+  v("folder", dump.folder), v("groups", dump.groups), v("unheard", dump.unheard), v("notes", notes);
+}
+
+// With the directory, which is no part of the files.
+struct DumpOfRun {
+  const std::string& run_dir;
+  const DumpReport& dump;
+};
+template <class V>
+void Parts(V& v, const DumpOfRun& of_run) {
+  v("format", 1), v("run_dir", of_run.run_dir);
+  Parts(v, of_run.dump);
+}
+
+struct ReportOfRun {
+  const Report& report;
+  const std::string& run_dir;  // may be empty
+};
+template <class V>
+void Parts(V& v, const ReportOfRun& of_run) {
+  const Report& report = of_run.report;
+  std::vector<ReportedFile> files;
+  for (const EvidenceFile& file : report.files) {
+    const ProcessReport* owner = file.process ? &report.processes[*file.process] : nullptr;
+    files.push_back({file, owner == nullptr ? std::string() : owner->role + "." + std::to_string(owner->index)});
   }
-  return json;
+  v("format", 1), v("run", report.run), v("plan", report.plan), v("parent", OrNull(report.parent));
+  v("resumed", report.resumed), v("checkpoint", OrNull(report.checkpoint));
+  v("no_checkpoint", OrNull(report.no_checkpoint)), v("tags", report.tags), v("note", OrNull(report.note));
+  v("metrics", report.metrics), v("rehearsal", report.rehearsal), v("outcome", report.outcome);
+  v("exit_code", report.outcome == "running" ? std::nullopt : std::optional(report.exit_code));
+  v("why", OrNull(report.why)), v("job", report.job), v("first_failure", report.first_failure);
+  v("code", report.code), v("activations", report.activations), v("restarts", report.restarts);
+  v("replacements", report.replacements), v("dumps", report.dumps), v("processes", report.processes);
+  v("contexts", report.contexts), v("receipt", report.receipt);
+  v("timings", AllTimings{report.timings, report.startup});
+  if (!files.empty()) v("files", files);
+  if (!report.unreadable_logs.empty()) v("unreadable_logs", report.unreadable_logs);
+  if (!report.dropped_logs.empty()) v("dropped_logs", report.dropped_logs);
+  if (!of_run.run_dir.empty()) v("run_dir", of_run.run_dir);
+}
+
+template <class T>
+std::string JsonLines(const T& value) {
+  std::string text;
+  JsonWriter(text, ReportForms(), 1).Put(value);
+  return text + "\n";
 }
 
 }  // namespace
 
 std::string ReportJson(const Report& report, const std::string& run_dir) {
-  Json processes = Json::array();
-  for (const ProcessReport& process : report.processes) {
-    Json attempts = Json::array();
-    for (const AttemptReport& attempt : process.attempts) attempts.push_back(AttemptJson(attempt));
-    processes.push_back(ObjectOf("role", process.role,                //
-                                 "index", process.index,              //
-                                 "rank", OrNull(process.rank),        //
-                                 "host", Plain(process.host),         //
-                                 "devices", Lines(process.devices),   //
-                                 "cores", TextOrNull(process.cores),  //
-                                 "attempts", std::move(attempts),     //
-                                 "verdict", process.verdict));
-    if (process.usage) processes.back()["usage"] = UsageJson(*process.usage);
-  }
-  Json contexts = Json::array();
-  for (const ContextReport& context : report.contexts) contexts.push_back(ContextJson(context));
-  Json activations = Json::array();
-  for (const ActivationReport& activation : report.activations) activations.push_back(ActivationJson(activation));
-  Json restarts = Json::array();
-  for (const RestartReport& restart : report.restarts) restarts.push_back(RestartJson(restart));
-  Json replacements = Json::array();
-  for (const ReplacementReport& each : report.replacements) replacements.push_back(ReplacementJson(each));
-  Json dumps = Json::array();
-  for (const DumpReport& dump : report.dumps) dumps.push_back(DumpJson(dump));
-  const Timings& t = report.timings;
-  Json json = {{"format", 1},
-               {"run", Plain(report.run)},
-               {"plan", Plain(report.plan)},
-               {"parent", TextOrNull(report.parent)},
-               {"resumed", report.resumed ? Json{{"run", Plain(report.resumed->run)},
-                                                 {"checkpoint", Plain(report.resumed->checkpoint)}}
-                                          : Json(nullptr)},
-               {"checkpoint", TextOrNull(report.checkpoint)},
-               {"no_checkpoint", TextOrNull(report.no_checkpoint)},
-               {"tags", report.tags},
-               {"note", TextOrNull(report.note)},
-               {"metrics", MetricsJson(report.metrics)},
-               {"rehearsal", report.rehearsal},
-               {"outcome", report.outcome},
-               {"exit_code", report.outcome == "running" ? Json(nullptr) : Json(report.exit_code)},
-               {"why", TextOrNull(report.why)},
-               {"job", report.job ? JobJson(*report.job) : Json(nullptr)},
-               {"first_failure", report.first_failure ? FailureJson(*report.first_failure) : Json(nullptr)},
-               {"code", CodeJson(report.code)},
-               {"activations", std::move(activations)},
-               {"restarts", std::move(restarts)},
-               {"replacements", std::move(replacements)},
-               {"dumps", std::move(dumps)},
-               {"processes", std::move(processes)},
-               {"contexts", std::move(contexts)},
-               {"receipt",
-                {{"started", report.receipt.started},
-                 {"reaped", report.receipt.reaped},
-                 {"left", report.receipt.left},
-                 {"attested", report.receipt.attested},
-                 {"adopted", report.receipt.adopted},
-                 {"by", Lines(report.receipt.by)}}},
-               {"timings",
-                {{"plan", Seconds(t.plan)},
-                 {"connect", Seconds(t.connect)},
-                 {"spawn", Seconds(t.spawn)},
-                 {"run", Seconds(t.run)},
-                 {"linger", Seconds(t.linger)},
-                 {"stop", Seconds(t.stop)},
-                 {"finish", Seconds(t.finish)},
-                 {"total", Seconds(t.total)},
-                 {"startup", StartupJson(report.startup)}}}};
-  for (const EvidenceFile& file : report.files) {
-    const ProcessReport* owner = file.process ? &report.processes[*file.process] : nullptr;
-    json["files"].push_back(
-        {{"path", file.path},
-         {"what", Plain(file.what)},
-         {"process", owner == nullptr ? Json(nullptr) : Json(owner->role + "." + std::to_string(owner->index))}});
-  }
-  for (const std::string& log : report.unreadable_logs) json["unreadable_logs"].push_back(log);
-  for (const DroppedLog& log : report.dropped_logs) {
-    json["dropped_logs"].push_back(
-        {{"log", log.log}, {"bytes", log.bytes}, {"limit", log.limit}, {"by", TextOrNull(log.by)}});
-  }
-  if (!run_dir.empty()) json["run_dir"] = Plain(run_dir);
-  return SerializedJson(json, 1) + "\n";
+  return JsonLines(ReportOfRun{report, run_dir});
 }
 
-namespace {
-
-using namespace report_json;
-
-Json ThreadJson(const ThreadState& thread) {
-  Json frames = Json::array();
-  for (const StackFrame& frame : thread.frames) {
-    frames.push_back({{"function", Plain(frame.function)},
-                      {"file", TextOrNull(frame.file)},
-                      {"line", frame.line == 0 ? Json(nullptr) : Json(frame.line)}});
-  }
-  return {{"tid", thread.tid},
-          {"alike", thread.alike},
-          {"name", Plain(thread.name)},
-          {"state", TextOrNull(thread.state)},
-          {"wait", TextOrNull(thread.wait)},
-          {"call", TextOrNull(thread.call)},
-          {"target", TextOrNull(thread.target)},
-          {"frames", std::move(frames)}};
-}
-
-Json StateJson(const SystemProcessState& state) {
-  Json threads = Json::array();
-  for (const ThreadState& thread : state.threads) threads.push_back(ThreadJson(thread));
-  return {{"pid", state.pid},
-          {"parent", state.parent},
-          {"program", Plain(state.program)},
-          {"cpu_seconds", Seconds(InSeconds(state.cpu_ns))},
-          {"threads_seen", state.threads_seen},
-          {"by", TextOrNull(state.by)},
-          {"threads", std::move(threads)}};
-}
-
-Json GroupJson(const DumpGroup& group) {
-  Json json = MembersJson(group.who);
-  json["odd"] = group.odd;
-  json["busiest"] = Seconds(group.busiest);
-  json["silent_seconds"] = {{"least", Seconds(group.quietest_seconds)}, {"most", Seconds(group.longest_seconds)}};
-  json["last_line"] = TextOrNull(group.last_line);
-  json["place"] = group.state() == nullptr ? Json(nullptr) : Json(group.place);
-  json["window_seconds"] = Seconds(InSeconds(group.first.window_ns));
-  json["system_processes"] = Json::array();
-  for (const SystemProcessState& state : group.first.states) json["system_processes"].push_back(StateJson(state));
-  return json;
-}
-
-}  // namespace
-
-nlohmann::ordered_json DumpJson(const DumpReport& dump) {
-  Json groups = Json::array();
-  for (const DumpGroup& group : dump.groups) groups.push_back(GroupJson(group));
-  Json notes = Json::array();
-  for (const auto& [host, note] : dump.notes) {
-    notes.push_back({{"host", Plain(host)}, {"kind", Plain(note.kind)}, {"detail", TextOrNull(note.detail)}});
-  }
-  return {{"dump", dump.number},
-          {"at", dump.at},
-          {"why", Plain(dump.why)},
-          {"complete", dump.complete},
-          {"folder", dump.folder},
-          {"groups", std::move(groups)},
-          {"unheard", MembersJson(dump.unheard)},
-          {"notes", std::move(notes)}};
-}
+std::string DumpJson(const DumpReport& dump) { return JsonLines(dump); }
 
 std::string DumpJsonText(const std::string& run_dir, const DumpReport& dump) {
-  Json json = {{"format", 1}, {"run_dir", Plain(run_dir)}};
-  json.update(DumpJson(dump));
-  return SerializedJson(json, 1) + "\n";
+  return JsonLines(DumpOfRun{run_dir, dump});
 }
 
 }  // namespace muster

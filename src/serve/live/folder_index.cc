@@ -15,6 +15,7 @@
 #include "base/system/clock.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
@@ -44,10 +45,6 @@ bool Matters(std::string_view name) {
   return name.empty() || name == kSweepDirectories.marker || (entry != nullptr && entry->watched);
 }
 
-nlohmann::json TextOrNothing(const std::string& text) {
-  return text.empty() ? nlohmann::json() : nlohmann::json(Readable(text));
-}
-
 nlohmann::json JsonOf(const RunSummary& run) {
   nlohmann::json json = {{"kind", "run"},
                          {"id", run.run},
@@ -56,12 +53,12 @@ nlohmann::json JsonOf(const RunSummary& run) {
                          {"started_at", run.started_at},
                          {"seconds", run.seconds},
                          {"state", run.outcome},
-                         {"why", TextOrNothing(run.why)},
+                         {"why", ReadableOrNull(run.why)},
                          {"tags", TagsOfRun(run.run_dir)},
-                         {"note", TextOrNothing(NoteOfRun(run.run_dir))}};
+                         {"note", ReadableOrNull(NoteOfRun(run.run_dir))}};
   if (run.outcome == "running") {
     json["phase"] = run.phase;
-    json["waits"] = TextOrNothing(run.waits);
+    json["waits"] = ReadableOrNull(run.waits);
     json["running"] = run.running;
     json["ended"] = run.ended;
     json["restarts"] = run.restarts;
@@ -270,14 +267,14 @@ void FolderIndex::ReadSweep(Known& known) {
                          {"dir", Readable(entry.path)},
                          {"started_at", entry.started_at},
                          {"state", SweepState(progress, live)},
-                         {"why", progress.ended() && !live ? TextOrNothing(progress.ended()->why) : nlohmann::json()},
+                         {"why", progress.ended() && !live ? ReadableOrNull(progress.ended()->why) : nlohmann::json()},
                          {"trials", progress.trials() - std::min(progress.trials(), progress.impossible().size())},
                          {"over", progress.over().size()},
                          {"failed", progress.failed()},
                          {"running", live ? running : 0},
                          {"best", nullptr},
                          {"tags", TagsOfRun(entry.path)},
-                         {"note", TextOrNothing(NoteOfRun(entry.path))}};
+                         {"note", ReadableOrNull(NoteOfRun(entry.path))}};
   if (const auto& best = progress.best()) {
     json["best"] = {{"trial", best->trial},
                     {"metric", known.file->objective ? Readable(known.file->objective->metric) : "loss"},

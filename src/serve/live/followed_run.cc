@@ -12,10 +12,10 @@
 
 #include "base/system/clock.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "page/collect/make_page.h"
 #include "run/directory/run_directory.h"
-#include "settings/values/value_json.h"
 #include "spawn/start/limited_command.h"
 #include "sweep/trial/metrics_watch.h"
 #include "wire/files/run_layout.h"

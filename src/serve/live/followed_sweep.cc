@@ -12,11 +12,11 @@
 #include <sys/inotify.h>
 
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "page/collect/sweep_page.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
-#include "settings/values/value_json.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/trial/metrics_watch.h"
 #include "wire/files/run_layout.h"
@@ -28,10 +28,6 @@ namespace {
 constexpr std::chrono::milliseconds kGather{40};
 constexpr std::size_t kMaxEndedKept = 256;
 constexpr std::size_t kMaxTagWatches = 10'000;
-
-nlohmann::json OrNull(const std::string& text) {
-  return text.empty() ? nlohmann::json() : nlohmann::json(Readable(text));
-}
 
 }  // namespace
 
@@ -237,7 +233,7 @@ nlohmann::json FollowedSweep::State() const {
                           {"classes", std::move(classes)},
                           {"slots", nullptr},
                           {"best", nullptr},
-                          {"note", OrNull(note_)}};
+                          {"note", ReadableOrNull(note_)}};
   const std::uint64_t slots = progress_.steered().slots.value_or(static_cast<std::uint32_t>(file_.slots));
   if (slots > 0) state["slots"] = slots;
   if (const auto& best = progress_.best()) {
@@ -273,17 +269,17 @@ nlohmann::json FollowedSweep::RowOf(TrialNumber number, const Trial& trial) cons
     const std::optional<double> result = ResultOf(OutcomeOf(ended));
     values["value"] = result ? nlohmann::json(ObjectiveValue(file_.objective, *result)) : nlohmann::json();
     values["took"] = static_cast<double>(ended.ms) / 1000;
-    values["why"] = OrNull(ended.why);
-    values["blamed"] = OrNull(ended.blamed);
+    values["why"] = ReadableOrNull(ended.why);
+    values["blamed"] = ReadableOrNull(ended.blamed);
   }
   values["state"] = StateOf(number, trial);
   std::string hosts;
   for (const std::string& host : shown.hosts) hosts += (hosts.empty() ? "" : ",") + host;
-  values["hosts"] = OrNull(hosts);
+  values["hosts"] = ReadableOrNull(hosts);
   if (trial.tags) {
     Value::Map set = *trial.tags;
     std::erase_if(set, [](const auto& tag) { return tag.second.IsNull(); });
-    values["tags"] = OrNull(TagsText(set));
+    values["tags"] = ReadableOrNull(TagsText(set));
     for (const auto& [name, value] : *trial.tags) values["tag." + Readable(name)] = ToJson(CellValue(value));
   }
   for (const auto& [name, value] : trial.point)

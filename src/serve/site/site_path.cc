@@ -8,8 +8,8 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "muster/value.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

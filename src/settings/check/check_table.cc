@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/values/diagnostics.h"
+#include "base/values/value_json.h"
 #include "settings/schema/schema_text.h"
 
 namespace muster {
@@ -12,13 +13,8 @@ namespace {
 constexpr std::string_view kUncut = "None";
 constexpr std::string_view kInterleaved = "interleaved_parallel";
 
-const Value* Member(const Value::Map& layout, const std::string& name) {
-  const auto found = layout.find(name);
-  return found == layout.end() ? nullptr : &found->second;
-}
-
 std::size_t LengthOf(const Value::Map& layout, const std::string& name) {
-  const Value* member = Member(layout, name);
+  const Value* member = FieldOf(layout, name);
   return member == nullptr || member->AsList() == nullptr ? 0 : member->AsList()->size();
 }
 
@@ -52,7 +48,7 @@ class LayoutCheck {
 
   bool NamesAreDistinct() {
     std::set<std::string> seen;
-    for (const Value& name : *Member(layout_, "alias_name")->AsList()) {
+    for (const Value& name : *FieldOf(layout_, "alias_name")->AsList()) {
       const std::string& text = *name.AsString();
       if (text.empty()) return Refuse("alias_name", "holds an empty name");
       if (text == kUncut) {
@@ -76,9 +72,9 @@ class LayoutCheck {
   }
 
   bool TensorMapNamesAxes() {
-    const Value::List& names = *Member(layout_, "alias_name")->AsList();
+    const Value::List& names = *FieldOf(layout_, "alias_name")->AsList();
     std::set<std::string> used;
-    for (const std::string& axis : AxesIn(*Member(layout_, "tensor_map"))) {
+    for (const std::string& axis : AxesIn(*FieldOf(layout_, "tensor_map"))) {
       if (axis == kUncut) continue;
       if (std::find(names.begin(), names.end(), Value(axis)) == names.end()) {
         return Refuse("tensor_map", "names " + ToText(Value(axis)) + ", which is no axis of " + ToText(Value(names)),
@@ -90,13 +86,13 @@ class LayoutCheck {
   }
 
   bool RanksFillTheMatrix() {
-    const Value* ranks = Member(layout_, "rank_list");
+    const Value* ranks = FieldOf(layout_, "rank_list");
     const auto devices = DevicesOf(Value(layout_));
     if (ranks == nullptr || !devices) return true;
     const std::size_t given = ranks->AsList() == nullptr ? 0 : ranks->AsList()->size();
     if (given == static_cast<std::size_t>(*devices)) return true;
     return Refuse("rank_list", "has " + std::to_string(given) + " ranks for the " + std::to_string(*devices) +
-                                   " devices of device_matrix = " + ToText(*Member(layout_, "device_matrix")));
+                                   " devices of device_matrix = " + ToText(*FieldOf(layout_, "device_matrix")));
   }
 
   const Value::Map& layout_;
@@ -139,7 +135,7 @@ std::optional<Value> CheckLayouts(const Attribute& attribute, const Value& value
 }
 
 std::optional<std::int64_t> DevicesOf(const Value& layout) {
-  const Value* matrix = layout.AsMap() == nullptr ? nullptr : Member(*layout.AsMap(), "device_matrix");
+  const Value* matrix = layout.AsMap() == nullptr ? nullptr : FieldOf(*layout.AsMap(), "device_matrix");
   if (matrix == nullptr || matrix->AsList() == nullptr) return std::nullopt;
   std::int64_t product = 1;
   for (const Value& axis : *matrix->AsList()) {

@@ -9,11 +9,11 @@
 
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "muster/plan.h"
 #include "settings/check/check_table.h"
 #include "settings/schema/schema.h"
 #include "settings/schema/schema_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

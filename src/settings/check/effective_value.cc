@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/value_json.h"
 #include "settings/check/check_value.h"
 #include "settings/schema/schema.h"
 #include "settings/schema/schema_text.h"
-#include "settings/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -15,7 +15,7 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "settings/values/value_json.h"
+#include "base/values/value_json.h"
 
 namespace muster {
 namespace {

@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "spawn/start/spawn_spec.h"
 
 namespace muster {
@@ -187,20 +187,15 @@ class Promises {
   }
 
   void LookAtContext(const std::string& text) {
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("context") || !json["context"].is_object()) {
-      return Failed(Check::kCounts, "its context cannot be read");
-    }
-    const auto& context = json["context"];
+    const Value json = ValueFromJsonText(text).value_or(Value());
+    const Value& context = ValueField(json, "context");
+    if (context.AsMap() == nullptr) return Failed(Check::kCounts, "its context cannot be read");
     const auto compare = [&](const char* function, const char* attribute, Check check,
                              std::optional<std::uint32_t> planned) {
-      if (!planned || !context.contains(function) || !context[function].is_object()) return;
-      const auto found = context[function].find(attribute);
-      if (found == context[function].end() || !found->is_number_integer()) return;
-      if (found->template get<std::int64_t>() != std::int64_t{*planned}) {
-        Failed(check, fmt::format("{} of its context is {}, and the plan has {}", attribute,
-                                  found->template get<std::int64_t>(), *planned));
-      }
+      const std::int64_t* found = ValueField(ValueField(context, function), attribute).AsInt();
+      if (!planned || found == nullptr) return;
+      if (*found != std::int64_t{*planned})
+        Failed(check, fmt::format("{} of its context is {}, and the plan has {}", attribute, *found, *planned));
       Seen(check, attribute);
     };
     if (self_.plays != "worker") return;
@@ -212,12 +207,11 @@ class Promises {
   void LookAtTensorFlow() {
     const char* const text = variable_("TF_CONFIG");
     if (text == nullptr) return Failed(Check::kCounts, "TF_CONFIG is not set");
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("cluster") || !json["cluster"].is_object())
-      return Failed(Check::kCounts, "TF_CONFIG cannot be read");
+    const Value json = ValueFromJsonText(text).value_or(Value());
+    const Value& cluster = ValueField(json, "cluster");
+    if (cluster.AsMap() == nullptr) return Failed(Check::kCounts, "TF_CONFIG cannot be read");
     for (const auto& [task, planned] : {std::pair{"worker", facts_.workers}, std::pair{"ps", facts_.servers}}) {
-      const auto found = json["cluster"].find(task);
-      const std::size_t count = found != json["cluster"].end() && found->is_array() ? found->size() : 0;
+      const std::size_t count = ListField(cluster, task).size();
       if (count != planned)
         Failed(Check::kCounts, fmt::format("TF_CONFIG has {} tasks of {}, and the plan {}", count, task, planned));
     }

@@ -74,10 +74,10 @@ struct StubReport {
 
 inline constexpr std::size_t kMaxReportBytes = 1U << 20;
 
-// One line, without its end. Invalid UTF-8 is replaced.
+// One line, without its end. Bytes that are not UTF-8 are written as \xNN.
 std::string StubReportLine(const StubReport& account);
 
-// Nothing unless the line is a valid report. Texts are cut to 4096 bytes, lists to 4096 entries.
+// Nothing unless the line is a valid report with lists of at most 4096 entries. Texts are cut to 4096 bytes.
 std::optional<StubReport> ParseStubReport(std::string_view line);
 
 // For people, one check a line.

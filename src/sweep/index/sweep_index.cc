@@ -17,7 +17,7 @@
 #include "base/system/unique_fd.h"
 #include "base/values/fingerprint.h"
 #include "base/values/overloaded.h"
-#include "run/lines/json_lines.h"
+#include "wire/archive/json_fields.h"
 #include "wire/archive/value_archive.h"
 #include "wire/files/run_layout.h"
 
@@ -47,13 +47,6 @@ CREATE TABLE IF NOT EXISTS departures (
   wall TEXT NOT NULL, complete INTEGER NOT NULL, why TEXT NOT NULL, exit_code INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, why TEXT NOT NULL);
 )";
-
-template <class T>
-std::string Json(const T& value) {
-  std::string text;
-  LineWriter(text).Put(value);
-  return text;
-}
 
 }  // namespace
 
@@ -88,10 +81,10 @@ bool SweepRows::Began(const AttemptBegan& entry, std::string_view wall) {
   return begin_.Bind(1, entry.trial)
       .Bind(2, entry.attempt)
       .Bind(3, entry.id)
-      .Bind(4, Json(entry.point))
+      .Bind(4, JsonOf(entry.point))
       .Bind(5, entry.plan)
       .Bind(6, entry.run_id)
-      .Bind(7, Json(entry.hosts))
+      .Bind(7, JsonOf(entry.hosts))
       .Bind(8, wall)
       .Bind(9, entry.resumed.attempt)
       .Bind(10, entry.resumed.checkpoint)
@@ -109,7 +102,7 @@ bool SweepRows::Ended(const AttemptEnded& entry, std::string_view wall) {
       .Bind(6, entry.again)
       .Bind(7, entry.blamed)
       .Bind(8, entry.why)
-      .Bind(10, Json(entry.metrics))
+      .Bind(10, JsonOf(entry.metrics))
       .Bind(11, entry.ms)
       .Bind(12, !entry.again && !entry.interrupted);
   if (entry.loss) {
@@ -134,7 +127,7 @@ bool SweepRows::Take(const SweepRecord& record) {
               return reason_.Bind(1, reason.text)
                   .Bind(2, reason.place)
                   .Bind(3, count)
-                  .Bind(4, Json(reason.trials))
+                  .Bind(4, JsonOf(reason.trials))
                   .Run();
             });
           },

@@ -12,7 +12,7 @@
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "settings/values/value_json.h"
+#include "base/values/value_json.h"
 #include "sweep/index/database.h"
 #include "sweep/record/sweep_directory.h"
 

@@ -5,21 +5,15 @@
 #include <fmt/format.h>
 
 #include "base/values/quoting.h"
-#include "base/values/value_text.h"
 #include "run/directory/private_files.h"
-#include "settings/values/value_json.h"
+#include "space/sweep_fields.h"
+#include "wire/archive/json_fields.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kMaxBytes = 16U << 20;
 constexpr std::size_t kFirstDigits = 2;
-
-Value Texts(const std::vector<std::string>& texts) {
-  Value::List list;
-  for (const std::string& text : texts) list.emplace_back(Readable(text));
-  return Value(std::move(list));
-}
 
 Result<SweepFile> Unreadable(const std::string& sweep_dir, const std::string& why) {
   return Fail(Error("sweep", {}, fmt::format("{} is not a readable sweep: {}", Quoted(sweep_dir), why),
@@ -56,38 +50,50 @@ std::string TrialFolder(std::string_view id, std::uint32_t attempt) {
 
 namespace {
 
-MetricsChoice MetricsIn(const Value& described) {
-  MetricsChoice metrics;
-  metrics.role = TextField(described, "role");
-  const Value* patterns = FieldOf(described, "stdout");
-  if (patterns == nullptr || patterns->AsMap() == nullptr) return metrics;
-  for (const auto& [metric, pattern] : *patterns->AsMap()) {
-    if (pattern.AsString() != nullptr) metrics.patterns.emplace(metric, *pattern.AsString());
+// sweep.json. Members are in the order of their names.
+struct StoredSweep {
+  std::int64_t format = 1;
+  SweepFile file;
+  Value description;
+};
+
+struct StoredObjective {
+  bool maximize = false;
+  std::string metric;
+};
+template <class V>
+void Fields(V& v, StoredObjective& objective) {
+  v("maximize", objective.maximize), v("metric", objective.metric);
+}
+
+template <class V>
+void Fields(V& v, StoredSweep& stored) {
+  SweepFile& file = stored.file;
+  std::optional<StoredObjective> objective;
+  if (file.objective) objective = {file.objective->maximize, file.objective->metric};
+  v("cwd", file.cwd), v("description", stored.description), v("doc", file.doc);
+  v("format", stored.format), v("former_names", file.former_names), v("name", file.name), v("names", file.names);
+  v("objective", objective), v("sweep", file.sweep_id), v("trials", file.trials), v("words", file.words);
+  if constexpr (V::kReading) {
+    if (objective) file.objective = {.metric = objective->metric, .maximize = objective->maximize};
   }
-  return metrics;
+}
+
+// What is read of the description.
+struct StoredChoices {
+  BudgetChoice budget;
+  std::optional<EarlyStopChoice> early_stop;
+  MetricsChoice metrics;
+};
+template <class V>
+void Fields(V& v, StoredChoices& choices) {
+  v("budget", choices.budget), v("early_stop", choices.early_stop), v("metrics", choices.metrics);
 }
 
 }  // namespace
 
 std::string SweepFileText(const SweepFile& file, const Value& description) {
-  Value objective;
-  if (file.objective) {
-    objective = Value(Value::Map{{"metric", Readable(file.objective->metric)}, {"maximize", file.objective->maximize}});
-  }
-  Value::Map former;
-  for (const auto& [name, was] : file.former_names) former.emplace(Readable(name), Readable(was));
-  return JsonText(Value(Value::Map{{"format", 1},
-                                   {"sweep", file.sweep_id},
-                                   {"name", Readable(file.name)},
-                                   {"doc", Readable(file.doc)},
-                                   {"description", description},
-                                   {"objective", std::move(objective)},
-                                   {"names", Texts(file.names)},
-                                   {"former_names", Value(std::move(former))},
-                                   {"trials", static_cast<std::int64_t>(file.trials)},
-                                   {"words", Texts(file.words)},
-                                   {"cwd", Readable(file.cwd)}})) +
-         "\n";
+  return JsonOf(StoredSweep{1, file, description}) + "\n";
 }
 
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
@@ -95,39 +101,17 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   if (!text) return Unreadable(sweep_dir, text.error().front().message);
   const auto json = ValueFromJsonText(*text);
   if (!json || json->AsMap() == nullptr) return Unreadable(sweep_dir, "sweep.json is not a JSON object");
-  const Value* format = FieldOf(*json, "format");
-  if (format == nullptr || *format != Value(1)) return Unreadable(sweep_dir, "sweep.json is of another format");
-  SweepFile file;
-  file.sweep_id = TextField(*json, "sweep");
-  file.name = TextField(*json, "name");
-  file.doc = TextField(*json, "doc");
-  file.names = TextsField(*json, "names");
-  if (const Value* former = FieldOf(*json, "former_names"); former != nullptr && former->AsMap() != nullptr) {
-    for (const auto& [name, was] : *former->AsMap()) {
-      if (was.AsString() != nullptr) file.former_names.emplace(name, *was.AsString());
-    }
-  }
-  file.words = TextsField(*json, "words");
-  file.cwd = TextField(*json, "cwd");
-  file.trials = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*json, "trials"), 0));
-  if (const Value* description = FieldOf(*json, "description")) {
-    const Value* budget = FieldOf(*description, "budget");
-    if (budget != nullptr)
-      file.slots = static_cast<std::uint64_t>(std::max<std::int64_t>(NumberField(*budget, "slots"), 0));
-    const Value* early_stop = FieldOf(*description, "early_stop");
-    if (early_stop != nullptr) file.resource = TextField(*early_stop, "resource");
-    if (const Value* metrics = FieldOf(*description, "metrics")) file.metrics = MetricsIn(*metrics);
-    for (const auto& [name, member] : {std::pair("trials", &file.most_trials), std::pair("time_ms", &file.most_ms)}) {
-      const Value* most = budget == nullptr ? nullptr : FieldOf(*budget, name);
-      if (most != nullptr && most->AsInt() != nullptr && *most->AsInt() >= 0) {
-        *member = static_cast<std::uint64_t>(*most->AsInt());
-      }
-    }
-  }
-  if (const Value* objective = FieldOf(*json, "objective"); objective != nullptr && objective->AsMap() != nullptr) {
-    file.objective.emplace().metric = TextField(*objective, "metric");
-    file.objective->maximize = TruthField(*objective, "maximize");
-  }
+  StoredSweep stored{0, {}, {}};
+  JsonReader(JsonReading::kLenient).Get(*json, stored);
+  if (stored.format != 1) return Unreadable(sweep_dir, "sweep.json is of another format");
+  StoredChoices choices;
+  JsonReader(JsonReading::kLenient).Get(stored.description, choices);
+  SweepFile file = std::move(stored.file);
+  file.slots = choices.budget.slots.value_or(0);
+  if (choices.early_stop) file.resource = choices.early_stop->resource;
+  file.metrics = std::move(choices.metrics);
+  file.most_trials = choices.budget.trials;
+  file.most_ms = choices.budget.time_ms;
   return file;
 }
 

@@ -30,7 +30,7 @@ std::string_view SweepEntryName(const SweepEntry& entry) { return kEntryNames[en
 
 std::string SweepJournalLine(const SweepRecord& record) {
   std::string line = "{";
-  LineWriter writer(line);
+  JsonWriter writer(line);
   writer("seq", record.seq), writer("wall", record.wall);
   PutEntry(writer, kEntryNames, record.entry);
   SealLine(line);

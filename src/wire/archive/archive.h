@@ -420,6 +420,7 @@ FieldAs<Form, T> As(T& value) {
 }
 
 struct UnlessNone {};  // omitted if empty (IsNone)
+struct UnlessTrue {};  // omitted if it is true
 struct NullIfNone {};  // null if empty (IsNone)
 
 // A field that a stored format got after files of it existed: always written; a text without it leaves the value as a
@@ -433,15 +434,15 @@ LaterField<Field> MayBeMissing(Field&& field) {
   return {std::forward<Field>(field)};
 }
 
-// Written, and required when reading, only if the other field is not empty.
-template <class T, class Other>
-struct Accompanying {
-  T& value;
-  const Other& other;
+// Written, and required when reading, only if `is_there`, which may depend on the fields before it.
+template <class Field>
+struct Conditional {
+  Field field;  // as of LaterField
+  bool is_there;
 };
-template <class T, class Other>
-Accompanying<T, Other> OnlyBeside(const Other& other, T& value) {
-  return {value, other};
+template <class Field>
+Conditional<Field> OnlyIf(bool is_there, Field&& field) {
+  return {std::forward<Field>(field), is_there};
 }
 
 template <class T>
@@ -461,9 +462,9 @@ template <class A, class Field>
 void Fields(A& archive, LaterField<Field>& later) {
   archive(later.field);
 }
-template <class A, class T, class Other>
-void Fields(A& archive, Accompanying<T, Other>& field) {
-  archive(field.value);
+template <class A, class Field>
+void Fields(A& archive, Conditional<Field>& conditional) {
+  archive(conditional.field);
 }
 
 }  // namespace muster

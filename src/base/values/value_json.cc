@@ -1,4 +1,4 @@
-#include "settings/values/value_json.h"
+#include "base/values/value_json.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,6 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/values/quoting.h"
+
 namespace muster {
 
 const Value* FieldOf(const Value::Map& map, const std::string& name) {
@@ -18,6 +20,12 @@ const Value* FieldOf(const Value::Map& map, const std::string& name) {
 
 const Value* FieldOf(const Value& value, const std::string& name) {
   return value.AsMap() == nullptr ? nullptr : FieldOf(*value.AsMap(), name);
+}
+
+const Value& ValueField(const Value& value, const std::string& name) {
+  static const Value kNull;
+  const Value* field = FieldOf(value, name);
+  return field == nullptr ? kNull : *field;
 }
 
 std::string TextField(const Value::Map& map, const std::string& name) {
@@ -72,6 +80,12 @@ nlohmann::json ToJson(const Value& value) {
     }
   };
   return std::visit(Visitor{}, value.data());
+}
+
+Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Value(text); }
+
+nlohmann::json ReadableOrNull(const std::string& text) {
+  return text.empty() ? nlohmann::json() : nlohmann::json(Readable(text));
 }
 
 namespace {

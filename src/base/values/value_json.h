@@ -24,6 +24,7 @@ namespace muster {
 const Value* FieldOf(const Value::Map& map, const std::string& name);
 const Value* FieldOf(const Value& value, const std::string& name);
 
+const Value& ValueField(const Value& value, const std::string& name);  // null for nothing
 std::string TextField(const Value::Map& map, const std::string& name);
 std::string TextField(const Value& value, const std::string& name);
 std::int64_t NumberField(const Value& value, const std::string& name);  // a whole number; 0 for nothing
@@ -36,6 +37,8 @@ std::vector<std::string> TextsField(const Value& value, const std::string& name)
 // numbers that do not fit a double and nesting deeper than 64.
 
 nlohmann::json ToJson(const Value& value);
+Value TextOrNull(const std::string& text);               // null if empty
+nlohmann::json ReadableOrNull(const std::string& text);  // null if empty; else as Readable has it (quoting.h)
 
 // Memory limit for a parsed JSON text, in bytes: values, keys and texts, and the paths of keys if these are requested.
 // A text that would exceed it is refused while parsing.

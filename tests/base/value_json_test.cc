@@ -1,5 +1,5 @@
 // Tests round trips of values through JSON, and the positions of errors.
-#include "settings/values/value_json.h"
+#include "base/values/value_json.h"
 
 #include <cmath>
 #include <limits>

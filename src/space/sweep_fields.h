@@ -1,0 +1,116 @@
+// The fields of a sweep's description, each described once: for the archive (wire/archive/archive.h), and for JSON: the
+// member "description" of sweep.json, and `muster sweep --json`. Members are in the order of their names; places are in
+// the archive only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "space/sweep_description.h"
+#include "wire/archive/value_archive.h"
+
+namespace muster {
+
+struct ByClassNames {};  // trial classes that JSON writes as their names (sweep_description.cc)
+
+inline constexpr std::array<std::string_view, 6> kSpaceKindNames = {"axis", "fixed", "product", "zip", "union", "when"};
+inline constexpr std::array<std::string_view, 2> kEarlyStopNames = {"asha", "median"};
+inline constexpr std::array<std::string_view, 2> kDirectionNames = {"minimize", "maximize"};
+inline constexpr auto kSamplerNames = [] {
+  std::array<std::string_view, std::size(kSamplers)> names;
+  std::transform(std::begin(kSamplers), std::end(kSamplers), names.begin(),
+                 [](const SamplerKind& sampler) { return sampler.name; });
+  return names;
+}();
+
+// An axis has its fields beside those of the space.
+template <class V>
+void Fields(V& v, Space& space) {
+  using Kind = Space::Kind;
+  Axis& axis = space.axis;
+  const bool is_axis = space.kind == Kind::kAxis;
+  const bool is_choice = axis.kind == Axis::Kind::kChoice;
+  const bool has_parts = !is_axis && space.kind != Kind::kFixed;
+  v("axis", OnlyIf(is_axis, WithNames(axis.kind, kAxisKindNames)));
+  v("condition", OnlyIf(space.kind == Kind::kWhen, space.condition));
+  v("high", OnlyIf(is_axis && !is_choice, axis.high)), v("kind", WithNames(space.kind, kSpaceKindNames));
+  v("low", OnlyIf(is_axis && !is_choice, axis.low)), v("name", OnlyIf(is_axis, axis.name));
+  v("parts", OnlyIf(has_parts, space.parts));
+  v("step", OnlyIf(is_axis && axis.kind == Axis::Kind::kRange, axis.step));
+  v("values", OnlyIf(is_axis && is_choice, axis.values)), v("values", OnlyIf(space.kind == Kind::kFixed, space.fixed));
+  v("weights", OnlyIf(has_parts && space.kind != Kind::kWhen && !space.weights.empty(), space.weights));
+  v(axis.whole, space.place);
+}
+
+template <class V>
+void Fields(V& v, SamplerChoice& sampler) {
+  v("kind", WithNames(sampler.kind, kSamplerNames));
+  v("scramble", OnlyIf(KindOf(sampler).scrambles, sampler.scramble));
+  v("seed", OnlyIf(KindOf(sampler).draws, sampler.seed));
+  v("shard", OnlyIf(sampler.shards > 1, sampler.shard)), v("shards", OnlyIf(sampler.shards > 1, sampler.shards));
+  v("trials", As<UnlessNone>(sampler.trials));
+  v(sampler.place, sampler.weighted);
+}
+
+template <class V>
+void Fields(V& v, Objective& objective) {
+  v("direction", WithNames(objective.maximize, kDirectionNames)), v("metric", objective.metric);
+  v(objective.place);
+}
+
+template <class V>
+void Fields(V& v, EarlyStopChoice& stop) {
+  const bool is_asha = stop.kind == EarlyStopChoice::Kind::kAsha;
+  v("eta", OnlyIf(is_asha, stop.eta)), v("kind", WithNames(stop.kind, kEarlyStopNames));
+  v("max", OnlyIf(is_asha, stop.max)), v("min", OnlyIf(is_asha, stop.min));
+  v("min_finished", OnlyIf(!is_asha, stop.min_finished)), v("min_results", OnlyIf(is_asha, stop.min_results));
+  v("resource", stop.resource), v("warmup", OnlyIf(!is_asha, stop.warmup));
+  v(stop.place);
+}
+
+template <class V>
+void Fields(V& v, MetricsChoice& metrics) {
+  v("result", As<UnlessNone>(metrics.result_file)), v("role", As<UnlessNone>(metrics.role));
+  v("stdout", As<UnlessNone>(metrics.patterns));
+  v(metrics.place);
+}
+
+template <class V>
+void Fields(V& v, RetryChoice& retry) {
+  v("max", retry.max), v("on", As<ByClassNames>(retry.on));
+  v("patterns", OnlyIf(!retry.patterns.empty(), As<ByClassNames>(retry.patterns)));
+  v("quarantine_host_after", retry.quarantine_host_after);
+  v(retry.place);
+  if constexpr (V::kReading) {
+    const auto is_one = [](TrialClass named) { return named <= TrialClass::kStalled; };
+    bool all = std::all_of(retry.on.begin(), retry.on.end(), is_one);
+    for (const auto& [named, pattern] : retry.patterns) all = all && is_one(named);
+    if (all) return;
+    v.Fail();
+    retry = {};
+  }
+}
+
+template <class V>
+void Fields(V& v, BudgetChoice& budget) {
+  v("devices", As<UnlessNone>(budget.devices)), v("per_device", As<UnlessNone>(budget.per_device));
+  v("slots", As<UnlessNone>(budget.slots)), v("time_ms", As<UnlessNone>(budget.time_ms));
+  v("trials", As<UnlessNone>(budget.trials));
+  v(budget.place);
+}
+
+template <class V>
+void Fields(V& v, SweepDescription& sweep) {
+  std::string branches = "weighted";  // sweeps that began before unions had weights have no such member
+  v("branches", OnlyIf(sweep.sampler.weighted, branches));
+  v("budget", sweep.budget), v("doc", sweep.doc), v("early_stop", As<UnlessNone>(sweep.early_stop));
+  v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
+  v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
+  v("space", sweep.space), v("where", sweep.where);
+}
+
+}  // namespace muster
