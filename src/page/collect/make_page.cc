@@ -10,8 +10,8 @@
 #include "muster/plan.h"
 #include "page/collect/run_page.h"
 #include "page/collect/sweep_page.h"
+#include "run/directory/run_metrics.h"
 #include "run/journal/journal.h"
-#include "run/metrics/log_patterns.h"
 #include "run/report/report.h"
 #include "settings/values/value_json.h"
 
