@@ -181,7 +181,7 @@ class ProcessEvents {
 
   // Once all are read.
   void ChooseStep() {
-    step_ = StepMetric(MetricNames());
+    step_ = StepMetric(names_);
     const auto found = names_.find(step_);
     if (found == names_.end() || !found->second) step_.clear();
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -206,13 +206,6 @@ class ProcessEvents {
   }
 
  private:
-  // For StepMetric.
-  MetricHistory MetricNames() const {
-    MetricHistory history;
-    for (const auto& [name, steps] : names_) history.columns[name];
-    return history;
-  }
-
   // `before`: reports of earlier parts; `step`: the last one, which a report without one has.
   bool WritePart(const MetricHistory& part, double before, double& step, const std::string& prefix, const Put& put,
                  std::uint64_t& scalars) const {
@@ -237,18 +230,10 @@ class ProcessEvents {
   // Of each report of the part; NaN before the first step.
   std::vector<double> StepsOf(const MetricHistory& part, double before, double& step) const {
     std::vector<double> steps(part.reports);
-    for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = before + static_cast<double>(i) + 1;
-    if (step_.empty()) return steps;
-    const auto found = part.columns.find(step_);
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (found != part.columns.end()) {
-        const MetricColumn& column = found->second;
-        for (; next < column.reports.size() && column.reports[next] <= i; ++next) {
-          if (std::isfinite(column.values[next])) step = column.values[next];
-        }
-      }
-      steps[i] = step;
+    HeldValue held(part, step_, step);
+    for (std::uint32_t i = 0; i < part.reports; ++i) {
+      step = held.At(i);
+      steps[i] = step_.empty() ? before + i + 1 : step;
     }
     return steps;
   }
@@ -289,26 +274,16 @@ std::vector<ProcessEvents> ReadProcesses(const RunForTensorboard& run) {
 // What was found in a log. As of files, reports before a restart are replaced from the step on at which it continued.
 bool WriteLog(const RunForTensorboard& run, const std::string& prefix, const Put& put, std::uint64_t& scalars) {
   const MetricHistory& history = run.log->history;
-  std::string step = StepMetric(history);
+  std::string step = StepMetric(history.columns);
   if (const auto found = history.columns.find(step); found != history.columns.end()) {
     const auto& values = found->second.values;
     if (!std::all_of(values.begin(), values.end(), [](double at) { return std::isnan(at) || IsStep(at); }))
       step.clear();
   }
   // The step of each report: the last one that was found until then, or the number of the report.
-  std::vector<double> steps(history.reports, std::numeric_limits<double>::quiet_NaN());
-  if (step.empty()) {
-    for (std::size_t i = 0; i < steps.size(); ++i) steps[i] = static_cast<double>(i) + 1;
-  } else {
-    const MetricColumn& column = history.columns.find(step)->second;
-    double last = steps.empty() ? 0 : steps.front();
-    for (std::size_t i = 0, next = 0; i < steps.size(); ++i) {
-      for (; next < column.reports.size() && column.reports[next] <= i; ++next) {
-        if (std::isfinite(column.values[next])) last = column.values[next];
-      }
-      steps[i] = last;
-    }
-  }
+  std::vector<double> steps(history.reports);
+  HeldValue held(history, step);
+  for (std::uint32_t i = 0; i < history.reports; ++i) steps[i] = step.empty() ? i + 1.0 : held.At(i);
   const auto is_replaced = [&](std::uint32_t report) {
     return std::any_of(run.log->attempt_starts.begin(), run.log->attempt_starts.end(), [&](std::uint32_t start) {
       return report < start && start < steps.size() && !step.empty() && steps[report] >= steps[start];

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/metric_history.h"
 #include "muster/value.h"
-#include "run/metrics/metric_history.h"
 
 namespace muster {
 

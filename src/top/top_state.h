@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "metrics/metric_history.h"
 #include "run/control/control_protocol.h"
-#include "run/metrics/metric_history.h"
 #include "run/report/report.h"
 
 namespace muster {

@@ -72,13 +72,7 @@ TEST(Page, LimitsThePointsOfAllCurves) {
     AddRow(page, std::to_string(row));
     for (std::uint32_t metric = 0; metric < 10; ++metric) {
       PageCurve curve{.row = row, .metric = metric, .points = {}};
-      for (int i = 0; i < 100; ++i) {
-        curve.points.x.push_back(static_cast<float>(i));
-        curve.points.y.push_back(i == 37 ? 9.0F : 0.0F);
-      }
-      curve.points.left_out.resize(100);
-      curve.points.mean.resize(100);
-      curve.points.points = 100;
+      for (int i = 0; i < 100; ++i) curve.points.Append(i, i == 37 ? 9 : 0);
       page.curves.push_back(std::move(curve));
     }
   }
@@ -156,13 +150,13 @@ TEST(PageData, HasEvenStepsWithoutX) {
     x.push_back(10 + 5 * i);
     y.push_back(i % 11);
   }
-  page.curves.push_back({.row = 0, .metric = 0, .points = Thinned(x, y, 200)});
+  page.curves.push_back({.row = 0, .metric = 0, .points = CurveOf(x, y, 200)});
   const std::size_t points = page.curves[0].points.x.size();
   const PageData even = PageDataOf(page);
   EXPECT_NE(even.json.find("[10.0,5.0]"), even.json.npos) << even.json;
   EXPECT_LE(even.floats.size(), points * 8 * 4 / 3 + 4);
   for (double& at : x) at *= at;
-  page.curves[0].points = Thinned(x, y, 200);
+  page.curves[0].points = CurveOf(x, y, 200);
   EXPECT_EQ(PageDataOf(page).json.find("[100.0,"), std::string::npos);
 }
 

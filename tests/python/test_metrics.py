@@ -40,9 +40,9 @@ class Continued(unittest.TestCase):
         self.assertEqual(metrics.continued(first, second), first + second)
 
     def test_the_names_of_steps_are_those_of_the_program(self):
-        with open(os.path.join(ROOT, "src/run/metrics/metric_history.cc"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "src/metrics/metrics_line.h"), encoding="utf-8") as file:
             source = file.read()
-        names = re.search(r"for \(const char\* name : \{([^}]*)\}\) \{\s*if \(history.columns", source)
+        names = re.search(r"kStepMetrics = \{([^}]*)\}", source)
         self.assertEqual(tuple(re.findall(r'"(\w+)"', names.group(1))), metrics._STEPS)
 
 

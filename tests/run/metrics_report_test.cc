@@ -14,24 +14,28 @@
 namespace muster {
 namespace {
 
+void TakeLines(const std::vector<std::string>& lines, RoleMetrics& metrics) {
+  for (const std::string& line : lines) TakeMetrics(line, true, metrics);
+}
+
 TEST(MetricsReport, HasTheLastValueOfEachName) {
   RoleMetrics metrics;
-  TakeMetrics("{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2}\n", metrics);
+  TakeLines({"{\"step\": 1, \"loss\": 0.5}", "{\"step\": 2}"}, metrics);
   EXPECT_EQ(metrics.last, (std::map<std::string, Value>{{"step", Value(std::int64_t{2})}, {"loss", Value(0.5)}}));
 }
 
 TEST(MetricsReport, KeepsANullInsteadOfAnEarlierStepsValue) {
   RoleMetrics metrics;
-  TakeMetrics("{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": null}\n", metrics);
+  TakeLines({"{\"step\": 1, \"loss\": 0.5}", "{\"step\": 2, \"loss\": null}"}, metrics);
   EXPECT_EQ(metrics.last, (std::map<std::string, Value>{{"step", Value(std::int64_t{2})}}));
-  TakeMetrics("{\"loss\": 0.25}\n", metrics);
+  TakeLines({"{\"loss\": 0.25}"}, metrics);
   EXPECT_EQ(metrics.last.at("loss"), Value(0.25));
   EXPECT_EQ(metrics.bad_lines, 0U);
 }
 
 TEST(MetricsReport, ReadsNonJsonNumbersAsNull) {
   RoleMetrics metrics;
-  TakeMetrics("{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": NaN}\n", metrics);
+  TakeLines({"{\"step\": 1, \"loss\": 0.5}", "{\"step\": 2, \"loss\": NaN}"}, metrics);
   EXPECT_EQ(metrics.last, (std::map<std::string, Value>{{"step", Value(std::int64_t{2})}}));
   EXPECT_EQ(metrics.bad_lines, 0U);
 }

@@ -8,13 +8,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "metrics/metrics_watch.h"
 #include "plan/sample_plan.h"
 #include "plan/text/plan_json.h"
 #include "serve/http/http_server.h"
 #include "serve/live/event_hub.h"
 #include "support/temp_dir.h"
 #include "sweep/record/sweep_journal.h"
-#include "sweep/trial/metrics_watch.h"
 
 namespace muster::testing {
 namespace {

@@ -1,8 +1,6 @@
 // Tests the points of curves that pages get while a process reports.
-#include <algorithm>
-#include <cmath>
-
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "serve/live/event_hub.h"
 
@@ -21,7 +19,7 @@ TEST(LiveCurves, HaveTheStepAsTheirPlace) {
   const LiveCurve& loss = curves.curves().at("loss");
   EXPECT_EQ(loss.x, (std::vector<double>{10, 10, 30}));
   EXPECT_EQ(loss.y, (std::vector<double>{0.5, 0.25, 0.125}));
-  EXPECT_EQ(loss.total, 3U);
+  EXPECT_EQ(loss.points, 3U);
 }
 
 TEST(LiveCurves, CountReportsWithoutAStep) {
@@ -36,40 +34,24 @@ TEST(LiveCurves, UseTheMetricOfEarlyStopping) {
   EXPECT_EQ(curves.curves().at("loss").x, std::vector<double>{4096});
 }
 
-TEST(LiveCurve, KeepsItsExtremesWhenItHasTooManyPoints) {
+TEST(LiveCurve, SendsAllPointsAgainOnceSomeAreLeftOut) {
   LiveCurve curve;
-  for (std::size_t i = 0; i < 3 * LiveCurve::kMaxPoints; ++i) {
-    const double at = static_cast<double>(i);
-    curve.Add(at, i == 1'234 ? 100 : i == 5'432 ? -100 : std::sin(at));
-  }
-  EXPECT_LE(curve.x.size(), LiveCurve::kMaxPoints);
-  EXPECT_EQ(curve.total, 3 * LiveCurve::kMaxPoints);
-  EXPECT_EQ(*std::max_element(curve.y.begin(), curve.y.end()), 100);
-  EXPECT_EQ(*std::min_element(curve.y.begin(), curve.y.end()), -100);
-  EXPECT_TRUE(std::is_sorted(curve.x.begin(), curve.x.end()));
+  for (std::size_t i = 0; i < LiveCurve::kMaxPoints; ++i) curve.Add(static_cast<double>(i), 0);
+  EXPECT_TRUE(curve.News("0:worker.0", "loss").contains("replace")) << "the first points";
+  curve.MarkSent(2);
+  EXPECT_FALSE(curve.has_news());
+  curve.Add(1e6, 1);
+  EXPECT_TRUE(curve.has_news());
   EXPECT_TRUE(curve.replaced) << "pages have points that are gone";
-}
-
-TEST(LiveCurve, KnowsTheNumberAndTheMeanOfWhatItLeavesOut) {
-  LiveCurve curve;
-  double sum = 0;
-  constexpr std::size_t kPoints = 3 * LiveCurve::kMaxPoints + 5;
-  for (std::size_t i = 0; i < kPoints; ++i) {
-    const double value = static_cast<double>(i % 17) + (i == 5'432 ? 1'000 : 0);
-    curve.Add(static_cast<double>(i), value);
-    sum += value;
-  }
-  double known = curve.waiting.points * curve.waiting.mean;
-  std::size_t points = curve.waiting.points;
-  for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    known += curve.y[i] + curve.left_out[i] * curve.mean[i];
-    points += curve.left_out[i] + 1;
-    if (i > 0) {
-      ASSERT_EQ(curve.x[i] - curve.x[i - 1], curve.left_out[i] + 1) << i;
-    }
-  }
-  EXPECT_EQ(points, kPoints);
-  EXPECT_NEAR(known, sum, 1e-6);
+  EXPECT_EQ(curve.Sent("0:worker.0", "loss")["x"].size(), curve.x.size()) << "for a page that is opened now";
+  const nlohmann::json news = curve.News("0:worker.0", "loss");
+  EXPECT_TRUE(news.contains("replace"));
+  EXPECT_EQ(news["total"], LiveCurve::kMaxPoints + 1);
+  EXPECT_EQ(news["x"].size(), curve.x.size());
+  EXPECT_EQ(news["left_out"].size(), curve.x.size());
+  curve.MarkSent(3);
+  curve.Add(1e6 + 1, 1);
+  EXPECT_EQ(curve.News("0:worker.0", "loss")["x"], nlohmann::json({1e6 + 1}));
 }
 
 }  // namespace

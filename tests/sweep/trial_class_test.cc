@@ -184,5 +184,22 @@ TEST(TrialClasses, FollowTheEndOfTheEnginesJob) {
   EXPECT_EQ(ClassOf(signalled, ClassPatterns(), kHosts).trial_class, TrialClass::kPreempted) << "the engine is silent";
 }
 
+TEST(ClassPatterns, UseTheLastMatchingLine) {
+  auto patterns = ClassPatterns::Of({{TrialClass::kOomDevice, "no room"}, {TrialClass::kDiverged, "loss is nan"}}, {});
+  ASSERT_TRUE(patterns);
+  const auto match = patterns->Find({"loss is nan", "no room on device", "bye"});
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->trial_class, TrialClass::kOomDevice);
+  EXPECT_EQ(match->line, "no room on device");
+  EXPECT_FALSE(patterns->Find({"all well"}));
+  EXPECT_FALSE(ClassPatterns().Find({"no room"}));
+}
+
+TEST(ClassPatterns, CannotYieldSuccess) {
+  const auto refused = ClassPatterns::Of({{TrialClass::kOk, "done"}}, {"sweep.lua", 3});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().at(0).message, "ok is not a failure, so it has no patterns");
+}
+
 }  // namespace
 }  // namespace muster

@@ -151,7 +151,7 @@ TEST(TrialScheduler, KeepsRungsAndResultOfATrialResumedFromACheckpoint) {
   sweep.early_stop.emplace();
   sweep.early_stop->max = 16;  // rungs at steps 1, 4 and 16
   const auto report = [](std::int64_t step, double loss) {
-    return MetricReport{{"step", Value(step)}, {"loss", Value(loss)}};
+    return MetricValues{{"step", Value(step)}, {"loss", Value(loss)}};
   };
   Course first(1, sweep);
   first.ResumeFrom();

@@ -27,12 +27,12 @@
 #include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/options/named_hosts.h"
+#include "metrics/log_patterns.h"
 #include "plan/hosts/host_list.h"
 #include "plan/text/plan_json.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/checkpoints.h"
 #include "run/directory/run_directory.h"
-#include "run/metrics/log_patterns.h"
 #include "settings/values/parameter.h"
 #include "wire/files/run_layout.h"
 

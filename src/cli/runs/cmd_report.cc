@@ -32,17 +32,17 @@
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_facts.h"
 #include "cli/lookup/run_list.h"
+#include "metrics/metric_history.h"
 #include "muster/result.h"
 #include "page/collect/make_page.h"
 #include "page/write/page_html.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/run_metrics.h"
 #include "run/directory/run_tags.h"
-#include "run/metrics/metric_history.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
 #include "sweep/index/sweep_view.h"
-#include "sweep/trial/trial_history.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -324,7 +324,7 @@ Result<std::vector<std::string>> CurveLines(const std::vector<ProcessHistory>& h
   for (const ProcessHistory& process : histories) {
     for (const auto& [name, unused] : process.history.columns) known.insert(name);
     if (!process.history.columns.contains(choice.metric)) continue;
-    const std::string step = StepMetric(process.history, choice.resource);
+    const std::string step = StepMetric(process.history.columns, choice.resource);
     const MetricSeries series = SeriesOf(process.history, choice.metric, step == choice.metric ? "" : step);
     std::vector<std::string> lines = TextPlot(series.x, series.y, shape);
     if (lines.empty()) continue;
@@ -550,9 +550,9 @@ Result<void> PrintCurve(const OpenedSweep& sweep, std::vector<AttemptRow> attemp
                         [&](const AttemptRow& attempt) { return attempt.attempt == kept.attempt; });
   for (const AttemptRow& attempt : attempts) {
     choice.must_exist = &attempt == &attempts.front() && !options.curve.empty();
-    const auto lines = CurveLines(
-        ReadTrialHistory(attempt.RunDirs(sweep.dir), sweep.file.metrics, sweep.file.resource, !attempt.ended.empty()),
-        choice, shape);
+    const auto lines = CurveLines(ReadContinuedHistory(attempt.RunDirs(sweep.dir), sweep.file.metrics,
+                                                       sweep.file.resource, !attempt.ended.empty()),
+                                  choice, shape);
     if (!lines) return Fail(lines.error());
     if (lines->empty()) continue;
     std::puts("");

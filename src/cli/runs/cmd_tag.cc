@@ -20,9 +20,9 @@
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
 #include "cli/lookup/run_argument.h"
+#include "metrics/log_patterns.h"
+#include "metrics/metric_history.h"
 #include "run/directory/run_tags.h"
-#include "run/metrics/log_patterns.h"
-#include "run/metrics/metric_history.h"
 
 namespace muster {
 

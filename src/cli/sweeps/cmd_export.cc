@@ -34,14 +34,13 @@
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_facts.h"
 #include "cli/lookup/run_list.h"
+#include "metrics/metric_history.h"
 #include "muster/result.h"
 #include "muster/value.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/run_metrics.h"
 #include "run/journal/run_summary.h"
-#include "run/metrics/log_patterns.h"
-#include "run/metrics/metric_history.h"
 #include "sweep/index/database.h"
-#include "sweep/trial/trial_history.h"
 #include "tensorboard/event_file.h"
 
 namespace muster {
@@ -274,7 +273,7 @@ using ForEachCurves = std::function<Result<void>(const TakeCurves&)>;
 Curves CurvesOfTrial(const OpenedSweep& sweep, const TrialFacts& trial) {
   return {{trial.Of("trial"), trial.Of("id")},
           trial.row().point,
-          ReadTrialHistory(trial.RunDirs(), sweep.file.metrics, sweep.file.resource, !trial.row().ended.empty())};
+          ReadContinuedHistory(trial.RunDirs(), sweep.file.metrics, sweep.file.resource, !trial.row().ended.empty())};
 }
 
 struct CurveColumns {
@@ -499,7 +498,7 @@ Result<TensorboardExport> ExportSweep(const std::string& sweep_dir, const std::s
     const auto& metrics = sweep->file.metrics;
     if (!metrics.patterns.empty()) {
       const bool over = !trial.row().ended.empty();
-      for (ProcessHistory& one : ReadTrialHistory(run.run_dirs, metrics, sweep->file.resource, over)) {
+      for (ProcessHistory& one : ReadContinuedHistory(run.run_dirs, metrics, sweep->file.resource, over)) {
         if (one.role.empty() && !one.history.empty()) run.log = std::move(one);
       }
     }

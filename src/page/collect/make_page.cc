@@ -11,8 +11,8 @@
 #include "muster/plan.h"
 #include "page/collect/run_page.h"
 #include "page/collect/sweep_page.h"
+#include "run/directory/run_metrics.h"
 #include "run/journal/run_history.h"
-#include "run/metrics/log_patterns.h"
 #include "run/report/report.h"
 
 namespace muster {

@@ -54,7 +54,7 @@ void Fit(std::vector<PageCurve>& curves, bool first, std::size_t room) {
       curves.begin(), curves.end(), [&](const PageCurve& curve) { return (curve.metric == 0) == first; }));
   if (count == 0 || PointsOf(curves, first) <= room) return;
   for (PageCurve& curve : curves) {
-    if ((curve.metric == 0) == first) curve.points = Thinned(curve.points, std::max<std::size_t>(room / count, 8));
+    if ((curve.metric == 0) == first) curve.points.Thin(std::max<std::size_t>(room / count, 8));
   }
 }
 
@@ -110,7 +110,7 @@ void CurveReader::AddRoles(std::size_t row, std::vector<ProcessHistory> historie
     std::vector<std::string> names;
     for (const auto& [name, column] : process.history.columns) names.push_back(name);
     // The steps of each role belong to its own metrics.
-    const std::string steps = StepMetric(process.history, resource_);
+    const std::string steps = StepMetric(process.history.columns, resource_);
     for (const std::string& name : names) {
       if (name != steps && !known.insert(name).second) process.history.columns.erase(name);
     }
@@ -119,13 +119,13 @@ void CurveReader::AddRoles(std::size_t row, std::vector<ProcessHistory> historie
 }
 
 void CurveReader::Add(std::size_t row, const ProcessHistory& process) {
-  const std::string steps = StepMetric(process.history, resource_);
+  const std::string steps = StepMetric(process.history.columns, resource_);
   if (page_->steps.empty()) page_->steps = steps;
   for (const auto& [name, column] : process.history.columns) {
     if (name == steps) continue;
     const MetricSeries series = SeriesOf(process.history, name, steps);
     PageCurve curve{
-        .row = static_cast<std::uint32_t>(row), .metric = 0, .points = Thinned(series.x, series.y, points_)};
+        .row = static_cast<std::uint32_t>(row), .metric = 0, .points = CurveOf(series.x, series.y, points_)};
     if (curve.points.x.empty() && curve.points.not_finite.empty()) continue;
     curve.metric = MetricOf(name);
     // An attempt begins with the first report after those of the previous one.

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "metrics/curve.h"
+#include "metrics/metric_history.h"
 #include "muster/value.h"
-#include "page/compute/down_sample.h"
-#include "run/metrics/metric_history.h"
 
 namespace muster {
 
@@ -33,7 +33,7 @@ struct PageColumn {
 struct PageCurve {
   std::uint32_t row = 0;
   std::uint32_t metric = 0;  // index into PageContent::metrics
-  ThinCurve points;
+  Curve points;
   std::vector<double> starts = {};  // where further attempts begin
 };
 

@@ -16,14 +16,13 @@
 #include "base/values/value_json.h"
 #include "muster/plan.h"
 #include "muster/value.h"
-#include "page/compute/down_sample.h"
 #include "plan/text/folded_texts.h"
 #include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_files.h"
+#include "run/directory/run_metrics.h"
 #include "run/directory/usage_history.h"
 #include "run/journal/run_history.h"
-#include "run/metrics/log_patterns.h"
 #include "run/report/failure_analysis.h"
 #include "run/report/report.h"
 #include "sweep/index/sweep_view.h"
@@ -312,6 +311,59 @@ Value PlanValue(const Plan& plan, int folder, const std::string& word) {
 
 constexpr std::size_t kMaxLines = 16;
 constexpr std::size_t kMaxIntervals = 120;
+
+// Smallest, middle and largest value over many processes, at equal intervals of time.
+struct TimedValues {
+  std::vector<double> at;  // ascending
+  std::vector<double> values;
+};
+
+struct ValueBand {
+  std::vector<double> at;  // the ends of the intervals in which any process has a value
+  std::vector<double> low, median, high;
+};
+
+// Sorts the values; there is at least one.
+double MedianOf(std::vector<double>& values) {
+  const std::size_t middle = values.size() / 2;
+  std::sort(values.begin(), values.end());
+  return values.size() % 2 == 1 ? values[middle] : values[middle - 1] / 2 + values[middle] / 2;
+}
+
+// At most `most` intervals (at least 1), as many as the longest series has points. A process has the last value that it
+// had within an interval, or else in the one before.
+ValueBand BandOf(const std::vector<TimedValues>& processes, std::size_t most) {
+  ValueBand band;
+  double first = std::numeric_limits<double>::infinity();
+  double last = -first;
+  std::size_t longest = 0;
+  for (const TimedValues& process : processes) {
+    if (process.at.empty()) continue;
+    first = std::min(first, process.at.front());
+    last = std::max(last, process.at.back());
+    longest = std::max(longest, process.at.size());
+  }
+  if (longest == 0) return band;
+  const std::size_t intervals = std::clamp<std::size_t>(longest, 1, std::max<std::size_t>(most, 1));
+  const double length = (last - first) / static_cast<double>(intervals);
+  std::vector<std::size_t> next(processes.size(), 0);
+  std::vector<double> values;
+  for (std::size_t i = 1; i <= intervals; ++i) {
+    const double end = i == intervals ? last : first + length * static_cast<double>(i);
+    values.clear();
+    for (std::size_t k = 0; k < processes.size(); ++k) {
+      const TimedValues& process = processes[k];
+      while (next[k] < process.at.size() && process.at[next[k]] <= end) ++next[k];
+      if (next[k] > 0 && process.at[next[k] - 1] >= end - 2 * length) values.push_back(process.values[next[k] - 1]);
+    }
+    if (values.empty()) continue;
+    band.at.push_back(end);
+    band.median.push_back(MedianOf(values));
+    band.low.push_back(values.front());
+    band.high.push_back(values.back());
+  }
+  return band;
+}
 
 constexpr const char* kKinds[] = {"cores", "memory", "device"};
 

@@ -16,6 +16,7 @@
 #include "muster/plan.h"
 #include "page/compute/importance.h"
 #include "run/directory/private_files.h"
+#include "run/directory/run_metrics.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/journal.h"
 #include "run/report/report.h"
@@ -23,7 +24,6 @@
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/trial_columns.h"
-#include "sweep/trial/trial_history.h"
 
 namespace muster {
 namespace {
@@ -619,8 +619,8 @@ Result<void> AddSweep(const std::string& sweep_dir, PageContent& page) {
     AddTrialRow(sweep, row, page);
     row_of[row.trial] = page.keys.size() - 1;
     if (trial_dir.empty()) trial_dir = row.RunDirs(sweep.dir).back();
-    curves.AddRoles(page.keys.size() - 1, ReadTrialHistory(row.RunDirs(sweep.dir), sweep.file.metrics,
-                                                           sweep.file.resource, !live || !row.ended.empty()));
+    curves.AddRoles(page.keys.size() - 1, ReadContinuedHistory(row.RunDirs(sweep.dir), sweep.file.metrics,
+                                                               sweep.file.resource, !live || !row.ended.empty()));
     return true;
   });
   if (!read) return read;

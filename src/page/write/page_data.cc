@@ -36,9 +36,9 @@ std::string Base64(std::string_view bytes) {
 
 namespace {
 
-void Append(const std::vector<float>& numbers, std::string& bytes) {
-  for (const float number : numbers) {
-    const auto bits = std::bit_cast<std::uint32_t>(number);
+void Append(const std::vector<double>& numbers, std::string& bytes) {
+  for (const double number : numbers) {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(number));
     for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>((bits >> shift) & 0xff);
   }
 }
@@ -56,25 +56,25 @@ void AppendShort(double number, std::string& bytes) {
 }
 
 // {first, step} of x that are a constant step apart before points were left out; else nothing.
-std::optional<std::pair<double, double>> EvenSteps(const ThinCurve& curve) {
+std::optional<std::pair<double, double>> EvenSteps(const Curve& curve) {
   std::vector<double> before = {0};  // the number of points before each
   for (std::size_t i = 1; i < curve.x.size(); ++i) before.push_back(before.back() + curve.left_out[i] + 1);
   if (curve.x.empty()) return std::nullopt;
-  const double first = curve.x.front();
-  const double step = before.back() > 0 ? (curve.x.back() - first) / before.back() : 0;
+  const double first = static_cast<float>(curve.x.front());
+  const double step = before.back() > 0 ? (static_cast<float>(curve.x.back()) - first) / before.back() : 0;
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    if (static_cast<float>(first + step * before[i]) != curve.x[i]) return std::nullopt;
+    if (static_cast<float>(first + step * before[i]) != static_cast<float>(curve.x[i])) return std::nullopt;
   }
   return std::pair(first, step);
 }
 
-void AppendPoints(const ThinCurve& curve, bool even, std::string& bytes) {
+void AppendPoints(const Curve& curve, bool even, std::string& bytes) {
   Append(curve.y, bytes);
   if (!even) Append(curve.x, bytes);
   if (curve.points == curve.x.size()) return;
   for (const std::uint32_t count : curve.left_out) AppendCount(count, bytes);
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
-    if (curve.left_out[i] > 0) AppendShort(curve.mean[i] - curve.y[i], bytes);
+    if (curve.left_out[i] > 0) AppendShort(curve.mean[i] - static_cast<float>(curve.y[i]), bytes);
   }
 }
 
@@ -101,7 +101,7 @@ nlohmann::json CurvesJson(const PageContent& page, std::string& bytes) {
                          {"bad_points", nlohmann::json::object()}};
   for (const PageCurve& curve : page.curves) {
     const std::string series_number = std::to_string(json["series"].size());
-    const ThinCurve& points = curve.points;
+    const Curve& points = curve.points;
     if (!points.not_finite.empty()) json["bad"][series_number] = points.not_finite;
     if (points.not_finite_points > points.not_finite.size()) {
       json["bad_points"][series_number] = points.not_finite_points;

@@ -17,11 +17,11 @@
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "metrics/metric_history.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/process_output.h"
 #include "run/logs/log_follower.h"
 #include "run/loop/output.h"
-#include "run/metrics/metric_history.h"
 #include "run/report/metrics_report.h"
 
 namespace muster {

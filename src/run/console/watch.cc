@@ -11,12 +11,12 @@
 #include "base/system/clock.h"
 #include "base/values/number_text.h"
 #include "base/values/overloaded.h"
+#include "metrics/metric_history.h"
 #include "plan/text/plan_json.h"
 #include "run/control/journal_feed.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_files.h"
 #include "run/loop/output.h"
-#include "run/metrics/metric_history.h"
 #include "run/report/report.h"
 
 namespace muster {

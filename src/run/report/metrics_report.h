@@ -6,13 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "metrics/metrics_line.h"
 #include "muster/event.h"
-#include "muster/value.h"
 
 namespace muster {
 
@@ -22,8 +21,8 @@ inline constexpr std::size_t kMaxMetricsBytes = 8U << 20;
 
 struct RoleMetrics {
   std::string role;
-  std::uint32_t index = 0;            // of the process that represents the role
-  std::map<std::string, Value> last;  // numbers, booleans and short texts, by name
+  std::uint32_t index = 0;  // of the process that represents the role
+  MetricValues last;
   std::uint64_t lines = 0;
   std::uint64_t bad_lines = 0;  // not a JSON object, too long, or cut
 };
@@ -31,8 +30,8 @@ struct RoleMetrics {
 // "metrics/worker.2.0.jsonl", relative to the run directory.
 std::string MetricsPath(const Plan& plan, ProcessId process, std::uint32_t attempt);
 
-// Replaces the values in `metrics` by those in the text of a file.
-void TakeMetrics(std::string_view text, RoleMetrics& metrics);
+// Adds a line of a file. `whole`: as in GrowingFile::Take.
+void TakeMetrics(std::string_view line, bool whole, RoleMetrics& metrics);
 
 // By role; roles without reports are omitted. `attempts`: the number of each process's last attempt.
 std::vector<RoleMetrics> ReadMetrics(const Plan& plan, int folder, const std::vector<std::uint32_t>& attempts);

@@ -10,9 +10,9 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "metrics/metric_history.h"
 #include "muster/plan.h"
 #include "run/journal/journal.h"
-#include "run/metrics/metric_history.h"
 #include "run/notify/notifier.h"
 
 namespace muster {

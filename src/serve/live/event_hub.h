@@ -16,10 +16,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json_fwd.hpp>
 
+#include "metrics/curve.h"
+#include "metrics/metrics_line.h"
 #include "muster/result.h"
-#include "page/compute/down_sample.h"
-#include "run/metrics/metric_history.h"
 #include "serve/http/http_server.h"
 
 namespace muster {
@@ -58,24 +59,23 @@ class EventHub {
 // The points of one metric of a running process, as far as pages need them: what is new since the last event, and all
 // of it for a page that has just been opened. Values only.
 
-struct LiveCurve {
+struct LiveCurve : Curve {
   static constexpr std::size_t kMaxPoints = 4'000;
 
-  std::vector<double> x;
-  std::vector<double> y;
-  // Of the points left out between a point and the one before it: how many, and their mean.
-  std::vector<std::uint32_t> left_out;
-  std::vector<double> mean;
-  LeftOut waiting;            // left out after the last point
-  std::uint64_t total = 0;    // points reported, including those left out here
   std::size_t sent = 0;       // of x and y
   bool replaced = true;       // pages need all points, not only those after `sent`
   std::uint64_t version = 0;  // of the event that had the last points
 
-  bool thinned() const { return total > x.size(); }
   bool has_news() const { return replaced || sent < x.size(); }
-  // With more than kMaxPoints, of every four neighbours the lowest and the highest are kept.
-  void Add(double at, double value);
+  void Add(double at, double value) { replaced = Curve::Add(at, value, kMaxPoints) || replaced; }
+  // Its news are part of the event with that version.
+  void MarkSent(std::uint64_t event);
+  // The points that are news, or all that were sent, as a member of "curves" of an event. `key`: of the row.
+  nlohmann::json News(const std::string& key, const std::string& metric) const;
+  nlohmann::json Sent(const std::string& key, const std::string& metric) const;
+
+ private:
+  nlohmann::json Points(const std::string& key, const std::string& metric, std::size_t from, std::size_t to) const;
 };
 
 // The curves of one process, by metric.

@@ -14,10 +14,10 @@
 #include "base/values/quoting.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
+#include "metrics/metrics_watch.h"
 #include "page/collect/make_page.h"
 #include "run/directory/run_directory.h"
 #include "spawn/start/limited_command.h"
-#include "sweep/trial/metrics_watch.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -49,26 +49,6 @@ std::string LinesOf(const std::string& dir) {
   return lines;
 }
 
-// Points [from, to) of the curve of a metric of a process.
-nlohmann::json PointsOf(const std::string& process, const std::string& metric, const LiveCurve& curve, std::size_t from,
-                        std::size_t to) {
-  const auto part = [&](const auto& all) {
-    return nlohmann::json(
-        std::vector(all.begin() + static_cast<std::ptrdiff_t>(from), all.begin() + static_cast<std::ptrdiff_t>(to)));
-  };
-  nlohmann::json json = {{"key", "0:" + Readable(process)},
-                         {"metric", Readable(metric)},
-                         {"x", part(curve.x)},
-                         {"y", part(curve.y)},
-                         {"total", curve.total}};
-  if (from == 0) json["replace"] = true;
-  if (curve.thinned()) {
-    json["left_out"] = part(curve.left_out);
-    json["mean"] = part(curve.mean);
-  }
-  return json;
-}
-
 }  // namespace
 
 FollowedRun::FollowedRun(boost::asio::io_context& io, std::string dir, PathWatch& paths, MetricsWatch& metrics)
@@ -90,7 +70,6 @@ void FollowedRun::Start() {
     awaited_ = 0;
     metrics_ = metrics_watch_.Watch(
         {.run_dir = dir_,
-         .log_of = {},
          .process_report = [this](const std::string& role, std::uint32_t index, const MetricValues& report) {
            const std::string process = fmt::format("{}.{}", role, index);
            if (curves_.size() >= kMaxProcesses && !curves_.contains(process)) return;
@@ -167,10 +146,7 @@ void FollowedRun::Flush() {
   if (!hub_.empty()) patch = PatchSince(version_ - 1, false);
   for (auto& [process, curves] : curves_) {
     for (auto& [metric, curve] : curves.curves()) {
-      if (!curve.has_news()) continue;
-      curve.sent = curve.x.size();
-      curve.replaced = false;
-      curve.version = version_;
+      if (curve.has_news()) curve.MarkSent(version_);
     }
   }
   if (!hub_.empty()) hub_.Publish("update", patch, version_);
@@ -181,9 +157,9 @@ std::string FollowedRun::PatchSince(std::uint64_t version, bool whole) const {
   for (const auto& [process, of] : curves_) {
     for (const auto& [metric, curve] : of.curves()) {
       if (whole && curve.version > version && curve.sent > 0) {
-        curves.push_back(PointsOf(process, metric, curve, 0, curve.sent));
+        curves.push_back(curve.Sent("0:" + process, metric));
       } else if (!whole && curve.has_news()) {
-        curves.push_back(PointsOf(process, metric, curve, curve.replaced ? 0 : curve.sent, curve.x.size()));
+        curves.push_back(curve.News("0:" + process, metric));
       }
     }
   }

@@ -21,7 +21,7 @@ namespace muster {
 class ForkedFunction;
 class MetricsWatch;
 class PathWatch;
-class TrialMetrics;
+class WatchedMetrics;
 
 class FollowedRun {
  public:
@@ -59,7 +59,7 @@ class FollowedRun {
   boost::asio::steady_timer flush_timer_;
   int watch_ = 0;
   int awaited_ = 0;
-  std::unique_ptr<TrialMetrics> metrics_;
+  std::unique_ptr<WatchedMetrics> metrics_;
   std::map<std::string, LiveCurves> curves_;  // by process, "worker.0"
   // What the page shows besides curves: members of a patch as JSON, and the rows of processes.
   struct Part {

@@ -14,11 +14,12 @@
 #include "base/values/quoting.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
+#include "metrics/metrics_watch.h"
 #include "page/collect/sweep_page.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/run_metrics.h"
 #include "run/directory/run_tags.h"
 #include "sweep/record/sweep_journal.h"
-#include "sweep/trial/metrics_watch.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -28,6 +29,9 @@ namespace {
 constexpr std::chrono::milliseconds kGather{40};
 constexpr std::size_t kMaxEndedKept = 256;
 constexpr std::size_t kMaxTagWatches = 10'000;
+
+// Of the trial's row in the page.
+std::string KeyOf(TrialNumber trial) { return "0:" + std::to_string(trial); }
 
 }  // namespace
 
@@ -48,10 +52,10 @@ struct FollowedSweep::Trial {
   Point point;
   std::uint64_t version = 1;  // of the patch that had its last change
   LiveCurves curves;
-  std::unique_ptr<TrialMetrics> metrics;  // while it runs
-  int awaited = 0;                        // its folder, until that exists
-  int tags_watch = 0;                     // its folder
-  std::optional<Value::Map> tags;         // if they have changed since; a null is a tag that was removed
+  std::unique_ptr<WatchedMetrics> metrics;  // while it runs
+  int awaited = 0;                          // its folder, until that exists
+  int tags_watch = 0;                       // its folder
+  std::optional<Value::Map> tags;           // if they have changed since; a null is a tag that was removed
   bool running() const { return !latest.ended; }
   // The attempt that the trial keeps.
   const Attempt& shown() const { return kept && !IsKeptInstead(latest.Outcome(), kept->Outcome()) ? *kept : latest; }
@@ -184,7 +188,7 @@ void FollowedSweep::Follow(TrialNumber number, Trial& of) {
     trial.metrics = metrics_.Watch({.run_dir = run_dir,
                                     .patterns = logging.empty() ? nullptr : &*patterns_,
                                     .log_of = logging,
-                                    .resource = file_.resource.empty() ? "step" : file_.resource,
+                                    .resource = file_.resource,
                                     .report =
                                         [this, number](const MetricValues& report) {
                                           trials_.at(number).curves.Add(report);
@@ -284,29 +288,8 @@ nlohmann::json FollowedSweep::RowOf(TrialNumber number, const Trial& trial) cons
   }
   for (const auto& [name, value] : trial.point)
     values[Readable(OwnName(names_, name, "param"))] = ToJson(CellValue(value));
-  return {{"key", "0:" + std::to_string(number)}, {"values", std::move(values)}};
+  return {{"key", KeyOf(number)}, {"values", std::move(values)}};
 }
-
-namespace {
-
-nlohmann::json CurveJson(TrialNumber trial, const std::string& metric, const LiveCurve& curve, bool whole) {
-  const auto from = static_cast<std::ptrdiff_t>(whole ? 0 : curve.sent);
-  const auto to = static_cast<std::ptrdiff_t>(whole ? curve.sent : curve.x.size());
-  const auto part = [&](const auto& all) { return nlohmann::json(std::vector(all.begin() + from, all.begin() + to)); };
-  nlohmann::json json = {{"key", "0:" + std::to_string(trial)},
-                         {"metric", Readable(metric)},
-                         {"x", part(curve.x)},
-                         {"y", part(curve.y)},
-                         {"total", curve.total}};
-  if (whole) json["replace"] = true;
-  if (curve.thinned()) {
-    json["left_out"] = part(curve.left_out);
-    json["mean"] = part(curve.mean);
-  }
-  return json;
-}
-
-}  // namespace
 
 void FollowedSweep::Flush() {
   if (changed_.empty() && !state_changed_) return;
@@ -321,12 +304,8 @@ void FollowedSweep::Flush() {
     if (!hub_.empty()) patch["rows"].push_back(RowOf(number, trial));
     for (auto& [metric, curve] : trial.curves.curves()) {
       if (!curve.has_news()) continue;
-      const bool whole = curve.replaced;
-      if (whole) curve.sent = curve.x.size();
-      if (!hub_.empty()) patch["curves"].push_back(CurveJson(number, metric, curve, whole));
-      curve.sent = curve.x.size();
-      curve.replaced = false;
-      curve.version = version_;
+      if (!hub_.empty()) patch["curves"].push_back(curve.News(KeyOf(number), metric));
+      curve.MarkSent(version_);
     }
     if (!trial.running()) ended_.push_back(number);
   }
@@ -359,7 +338,7 @@ void FollowedSweep::AddStream(const std::shared_ptr<EventStream>& stream, std::u
     if (news) patch["rows"].push_back(RowOf(number, trial));
     if (!news && !trial.running()) continue;
     for (const auto& [metric, curve] : trial.curves.curves()) {
-      if (curve.sent > 0) patch["curves"].push_back(CurveJson(number, metric, curve, true));
+      if (curve.sent > 0) patch["curves"].push_back(curve.Sent(KeyOf(number), metric));
     }
   }
   stream->Send(EventHub::Bytes("update", SerializedJson(patch), version_));

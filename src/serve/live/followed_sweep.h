@@ -18,10 +18,10 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/system/unique_fd.h"
+#include "metrics/log_patterns.h"
 #include "muster/result.h"
 #include "page/collect/page_content.h"
 #include "run/lines/journal_file.h"
-#include "run/metrics/log_patterns.h"
 #include "serve/live/event_hub.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_progress.h"
@@ -30,7 +30,7 @@ namespace muster {
 
 class MetricsWatch;
 class PathWatch;
-class TrialMetrics;
+class WatchedMetrics;
 struct SweepRecord;
 
 class FollowedSweep {

@@ -27,6 +27,7 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
+#include "metrics/metrics_watch.h"
 #include "page/collect/make_page.h"
 #include "page/write/page_data.h"
 #include "page/write/page_html.h"
@@ -39,7 +40,6 @@
 #include "serve/site/serve_pages.h"
 #include "serve/site/site_path.h"
 #include "spawn/start/limited_command.h"
-#include "sweep/trial/metrics_watch.h"
 
 namespace muster {
 namespace {

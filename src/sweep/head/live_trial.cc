@@ -18,6 +18,7 @@
 #include "run/journal/run_summary.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/stop_rules.h"
+#include "sweep/trial/result_file.h"
 
 namespace muster {
 namespace {
@@ -80,7 +81,7 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Tri
   return run;
 }
 
-std::string NeverReported(const std::string& metric, const std::string& what, const MetricReport& reported) {
+std::string NeverReported(const std::string& metric, const std::string& what, const MetricValues& reported) {
   std::vector<std::string> names;
   for (const auto& [name, value] : reported) names.push_back(name);
   std::string why = fmt::format("it never reported {}, {}", metric, what);
@@ -93,7 +94,7 @@ std::string NeverReported(const std::string& metric, const std::string& what, co
 // For a successful attempt: which required metric is missing; empty if none is.
 std::string WhyNoResult(const SweepDescription& sweep, const TrialProgress* progress) {
   if (!sweep.objective) return {};
-  const MetricReport reported = progress == nullptr ? MetricReport() : progress->metrics();
+  const MetricValues reported = progress == nullptr ? MetricValues() : progress->metrics();
   if (progress == nullptr || !progress->loss()) {
     return NeverReported(sweep.objective->metric, "the objective of the sweep", reported);
   }
@@ -136,9 +137,9 @@ Result<std::unique_ptr<LiveTrial>> LiveTrial::Begin(TrialSetting& setting, const
   return trial;
 }
 
-MetricsWatch::Trial WatchedTrial(const TrialSetting& setting, const Plan& plan, std::string run_dir) {
+MetricsWatch::Run WatchedTrial(const TrialSetting& setting, const Plan& plan, std::string run_dir) {
   const SweepDescription& sweep = setting.request.description;
-  MetricsWatch::Trial watched;
+  MetricsWatch::Run watched;
   watched.run_dir = std::move(run_dir);
   if (!setting.patterns.empty()) {
     if (const auto logging = LoggingProcess(plan, sweep.metrics, sweep.metrics.place)) {
@@ -152,7 +153,7 @@ MetricsWatch::Trial WatchedTrial(const TrialSetting& setting, const Plan& plan, 
 
 void LiveTrial::WatchMetrics(const Plan& plan) {
   const SweepDescription& sweep = setting_.request.description;
-  MetricsWatch::Trial watched = WatchedTrial(setting_, plan, run_dir_);
+  MetricsWatch::Run watched = WatchedTrial(setting_, plan, run_dir_);
   watched.report = calls_.report;
   watched.at_once = sweep.objective || sweep.early_stop;  // otherwise no decision follows from a report
   metrics_ = setting_.watch.Watch(std::move(watched));
@@ -224,26 +225,27 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
   if (!sweep.metrics.patterns.empty() || !sweep.metrics.result_file.empty()) return lost;
   TrialScheduler::AttemptEnd end;
   end.ms = static_cast<std::uint64_t>(run->seconds * 1000);
-  MetricsWatch::Trial watched;
+  MetricsWatch::Run watched;
   watched.run_dir = run_dir;
-  watched.report = [&](const MetricReport& report) {
+  watched.report = [&](const MetricValues& report) {
     for (const auto& [metric, value] : report) end.metrics[metric] = value;
   };
   setting.watch.Watch(std::move(watched))->Finish();
   if (!sweep.objective) return end;
-  const MetricNumber number = NumberOf(end.metrics, sweep.objective->metric);
-  if (!number.number) return lost;  // it diverged or has no result; a retry decides
+  const auto reported = end.metrics.find(sweep.objective->metric);
+  const auto number = reported == end.metrics.end() ? std::nullopt : FiniteNumber(reported->second);
+  if (!number) return lost;  // it diverged or has no result; a retry decides
   if (sweep.early_stop && !end.metrics.contains(sweep.early_stop->resource)) return lost;
-  end.loss = sweep.objective->maximize ? -*number.number : *number.number;
+  end.loss = sweep.objective->maximize ? -*number : *number;
   return end;
 }
 
 void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& account, const AttemptBegan& began,
-                          const Plan& plan, const std::function<void(const MetricReport&)>& report) {
+                          const Plan& plan, const std::function<void(const MetricValues&)>& report) {
   const auto open = account.open().find(began.trial);
   if (began.resumed.checkpoint.empty() || open == account.open().end()) return;
   for (std::uint32_t earlier = open->second.first; earlier < began.attempt; ++earlier) {
-    MetricsWatch::Trial watched =
+    MetricsWatch::Run watched =
         WatchedTrial(setting, plan, setting.request.folder + "/" + TrialFolder(began.id, earlier));
     watched.report = report;
     setting.watch.Watch(std::move(watched))->Finish();

@@ -11,14 +11,14 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include "metrics/log_patterns.h"
+#include "metrics/metrics_watch.h"
 #include "muster/result.h"
 #include "muster/site.h"
-#include "run/metrics/log_patterns.h"
 #include "run/session/session.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/head/trial_planner.h"
 #include "sweep/scheduler/trial_scheduler.h"
-#include "sweep/trial/metrics_watch.h"
 #include "sweep/trial/trial_class.h"
 #include "transport/transport.h"
 
@@ -83,12 +83,12 @@ struct TrialSetting {
 };
 
 // The parameters for watching a run's metrics, without the function that receives reports.
-MetricsWatch::Trial WatchedTrial(const TrialSetting& setting, const Plan& plan, std::string run_dir);
+MetricsWatch::Run WatchedTrial(const TrialSetting& setting, const Plan& plan, std::string run_dir);
 
 class LiveTrial {
  public:
   struct Calls {
-    std::function<void(const MetricReport& report)> report;
+    std::function<void(const MetricValues& report)> report;
     std::function<void(const std::string& holders)> waits;  // for devices; empty: no longer
     std::function<void(const RunOutcome& outcome)> ended;   // the object may be destroyed in it
   };
@@ -130,7 +130,7 @@ class LiveTrial {
   bool waits_ = false;
   std::string stopped_early_;  // why
   std::shared_ptr<const Plan> plan_;
-  std::unique_ptr<TrialMetrics> metrics_;
+  std::unique_ptr<WatchedMetrics> metrics_;
   std::unique_ptr<RunInProgress> run_;
 };
 
@@ -143,6 +143,6 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
 
 // Calls `report` for each report of the attempts that `began` continues, in order; `plan` is that of `began`.
 void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& account, const AttemptBegan& began,
-                          const Plan& plan, const std::function<void(const MetricReport&)>& report);
+                          const Plan& plan, const std::function<void(const MetricValues&)>& report);
 
 }  // namespace muster

@@ -27,12 +27,12 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "metrics/log_patterns.h"
 #include "muster/exit_code.h"
 #include "run/control/control_server.h"
 #include "run/directory/private_files.h"
 #include "run/directory/runtime_directory.h"
 #include "run/loop/output.h"
-#include "run/metrics/log_patterns.h"
 #include "sweep/head/live_trial.h"
 #include "sweep/head/sweep_hosts.h"
 #include "sweep/head/sweep_notices.h"
@@ -294,7 +294,7 @@ class SweepHead {
   void Begin(TrialNumber trial, const std::string& job, TrialPlace place);
   void OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why);
   void ReleaseWaiting();
-  void OnReport(TrialNumber trial, const MetricReport& report);
+  void OnReport(TrialNumber trial, const MetricValues& report);
   void OnWaits(TrialNumber trial, const std::string& holders);
   void OnEnded(TrialNumber trial, const RunOutcome& outcome);
   bool DiskHasSpace();
@@ -469,9 +469,9 @@ void SweepHead::Begin(TrialNumber trial, const std::string& job, TrialPlace plac
     return;
   }
   ReplayEarlierReports(trial_setting_, course_.account(), began, planned.evaluation.plan,
-                       [this, trial](const MetricReport& report) { course_.running().Recalled(trial, report); });
+                       [this, trial](const MetricValues& report) { course_.running().Recalled(trial, report); });
   auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned), std::move(place),
-                               {.report = [this, trial](const MetricReport& report) { OnReport(trial, report); },
+                               {.report = [this, trial](const MetricValues& report) { OnReport(trial, report); },
                                 .waits = [this, trial](const std::string& holders) { OnWaits(trial, holders); },
                                 .ended = [this, trial](const RunOutcome& outcome) { OnEnded(trial, outcome); }});
   if (!live) {
@@ -503,7 +503,7 @@ void SweepHead::ReleaseWaiting() {
   for (const TrialNumber trial : allocations_->ReleaseWaiting()) course_.Dropped(trial);
 }
 
-void SweepHead::OnReport(TrialNumber trial, const MetricReport& report) {
+void SweepHead::OnReport(TrialNumber trial, const MetricValues& report) {
   const StopRules::Outcome outcome = course_.running().Reported(trial, report);
   notices_.Reported(trial, report);
   const auto live = live_.find(trial);

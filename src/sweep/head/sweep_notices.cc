@@ -10,8 +10,8 @@
 #include "base/system/own_environment.h"
 #include "base/values/number_text.h"
 #include "base/values/overloaded.h"
+#include "metrics/metric_history.h"
 #include "run/directory/run_tags.h"
-#include "run/metrics/metric_history.h"
 #include "space/space.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_status.h"
@@ -107,7 +107,7 @@ Notice SweepNoticeMaker::Ended(const SweepEnded& entry, NotifyEvent event, doubl
   return notice;
 }
 
-std::optional<Notice> SweepNoticeMaker::Reported(TrialNumber trial, const MetricReport& report, double seconds) {
+std::optional<Notice> SweepNoticeMaker::Reported(TrialNumber trial, const MetricValues& report, double seconds) {
   if (report.empty() || std::exchange(reported_, true)) return std::nullopt;
   Notice notice;
   notice.event = NotifyEvent::kFirstResult;
@@ -163,7 +163,7 @@ void SweepNotices::Saw(const SweepEntry& entry) {
   for (Notice& notice : maker_->Saw(entry, Seconds())) Send(std::move(notice));
 }
 
-void SweepNotices::Reported(TrialNumber trial, const MetricReport& report) {
+void SweepNotices::Reported(TrialNumber trial, const MetricValues& report) {
   if (!notifier_) return;
   if (auto notice = maker_->Reported(trial, report, Seconds())) Send(*std::move(notice));
 }

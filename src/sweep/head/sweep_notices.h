@@ -29,7 +29,7 @@ class SweepNoticeMaker {
   // The notices that follow from the entry, which the account does not have yet. `seconds`: since this head began.
   std::vector<Notice> Saw(const SweepEntry& entry, double seconds);
   // The first report of any trial, unless the sweep had results before this head.
-  std::optional<Notice> Reported(TrialNumber trial, const MetricReport& report, double seconds);
+  std::optional<Notice> Reported(TrialNumber trial, const MetricValues& report, double seconds);
   // The best result so far, if the account has another one than at the last call.
   std::optional<Notice> NewBest(double seconds);
 
@@ -62,7 +62,7 @@ class SweepNotices {
 
   // Before the account takes the entry.
   void Saw(const SweepEntry& entry);
-  void Reported(TrialNumber trial, const MetricReport& report);
+  void Reported(TrialNumber trial, const MetricValues& report);
   // After the account has taken the end of a trial.
   void TrialEnded();
   // After the last entry: calls `done` once all has been sent, or NotifierTimes::end has passed.

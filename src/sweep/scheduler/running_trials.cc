@@ -72,12 +72,12 @@ std::optional<TrialNumber> RunningTrials::NextToMove() {
   return std::nullopt;
 }
 
-void RunningTrials::Recalled(TrialNumber trial, const MetricReport& report) {
+void RunningTrials::Recalled(TrialNumber trial, const MetricValues& report) {
   const auto found = attempts_.find(trial);
   if (found != attempts_.end()) rules_.Recall(found->second.progress, report);
 }
 
-StopRules::Outcome RunningTrials::Reported(TrialNumber trial, const MetricReport& report) {
+StopRules::Outcome RunningTrials::Reported(TrialNumber trial, const MetricValues& report) {
   const auto found = attempts_.find(trial);
   if (found == attempts_.end()) return {};
   StopRules::Outcome outcome = rules_.Take(trial, found->second.number, found->second.progress, report);

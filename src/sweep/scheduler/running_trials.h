@@ -48,9 +48,9 @@ class RunningTrials {
   std::optional<TrialNumber> NextToMove();
 
   // A report of an earlier attempt that this one continues; no decision follows.
-  void Recalled(TrialNumber trial, const MetricReport& report);
+  void Recalled(TrialNumber trial, const MetricValues& report);
   // Whether the attempt is to be stopped, and why. The decisions are recorded.
-  StopRules::Outcome Reported(TrialNumber trial, const MetricReport& report);
+  StopRules::Outcome Reported(TrialNumber trial, const MetricValues& report);
 
   // The functions below are for the scheduler.
 

@@ -98,21 +98,19 @@ StopRules::StopRules(const SweepDescription& sweep, const SweepProgress& account
   }
 }
 
-bool StopRules::Note(TrialProgress& progress, const MetricReport& report) const {
+bool StopRules::Note(TrialProgress& progress, const MetricValues& report) const {
   for (const auto& [metric, value] : report) progress.metrics_[metric] = value;
   if (!objective_) return true;
   const auto number = [&](const std::string& metric) -> std::optional<double> {
     const auto found = report.find(metric);
-    return found != report.end() && found->second.IsNumber() ? std::optional(found->second.Number()) : std::nullopt;
+    return found != report.end() ? FiniteNumber(found->second) : std::nullopt;
   };
   if (choice_) {
-    if (const auto resource = number(choice_->resource); resource && std::isfinite(*resource)) {
-      progress.resource_ = resource;
-    }
+    if (const auto resource = number(choice_->resource)) progress.resource_ = resource;
   }
   if (!report.contains(objective_->metric)) return true;
   const auto value = number(objective_->metric);
-  if (!value || !std::isfinite(*value)) return false;
+  if (!value) return false;
   const double loss = objective_->maximize ? -*value : *value;
   progress.loss_ = loss;
   progress.best_ = std::min(loss, progress.best_.value_or(loss));
@@ -120,10 +118,10 @@ bool StopRules::Note(TrialProgress& progress, const MetricReport& report) const 
   return true;
 }
 
-void StopRules::Recall(TrialProgress& progress, const MetricReport& report) const { Note(progress, report); }
+void StopRules::Recall(TrialProgress& progress, const MetricValues& report) const { Note(progress, report); }
 
 StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress,
-                                   const MetricReport& report) {
+                                   const MetricValues& report) {
   Outcome outcome;
   if (!Note(progress, report)) {
     progress.diverged_ = true;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "muster/value.h"
+#include "metrics/metrics_line.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
@@ -20,12 +20,9 @@ namespace muster {
 // The state of one attempt according to its reports: progress, loss, and whether to stop it early. The rules that
 // compare trials (sweep/record/sweep_events.h) are shared by all attempts of a sweep.
 
-// One report: numbers, booleans and short texts by metric; null is a number that is not finite.
-using MetricReport = std::map<std::string, Value>;
-
 class TrialProgress {
  public:
-  const MetricReport& metrics() const { return metrics_; }  // the latest of each
+  const MetricValues& metrics() const { return metrics_; }  // the latest of each
   // The last value of the objective, negated if it is to be maximized. None: no finite value was reported.
   const std::optional<double>& loss() const { return loss_; }
   // The last value of early stopping's resource metric; nothing without a rule, or if it was never reported.
@@ -35,7 +32,7 @@ class TrialProgress {
 
  private:
   friend class StopRules;
-  MetricReport metrics_;
+  MetricValues metrics_;
   std::optional<double> loss_;
   std::optional<double> best_;
   std::optional<double> resource_;
@@ -108,18 +105,18 @@ class StopRules {
     bool stop = false;
     std::string why;  // "rung 2 of 4: rank 9 of 12, the best 3 go on"; only if `stop`
   };
-  Outcome Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress, const MetricReport& report);
+  Outcome Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress, const MetricValues& report);
   // For an attempt that resumes from a checkpoint: reports of earlier attempts count until it reports itself,
   // and the first `rungs` rungs, which they passed, are not decided again. Values that are not finite are
   // ignored.
   void Continue(TrialProgress& progress, std::uint64_t rungs) const { progress.next_rung_ = rungs; }
-  void Recall(TrialProgress& progress, const MetricReport& report) const;
+  void Recall(TrialProgress& progress, const MetricValues& report) const;
   // An attempt has succeeded.
   void Finished(TrialNumber trial, const TrialProgress& progress);
 
  private:
   // Stores the values of a report; false if its objective is not a finite number.
-  bool Note(TrialProgress& progress, const MetricReport& report) const;
+  bool Note(TrialProgress& progress, const MetricValues& report) const;
 
   std::optional<Objective> objective_;
   std::optional<EarlyStopChoice> choice_;

@@ -63,7 +63,7 @@ class TrialScheduler {
     std::string blamed;
     std::string why;
     std::optional<double> loss;
-    MetricReport metrics;
+    MetricValues metrics;
     std::uint64_t ms = 0;
   };
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "engine/engine_page.h"
+#include "metrics/log_patterns.h"
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "run/journal/head_facts.h"
-#include "run/metrics/log_patterns.h"
 #include "run/session/run_request.h"
 #include "space/sweep_description.h"
 

@@ -5,17 +5,13 @@
 #include <limits>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/system/clock.h"
-#include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
-#include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
+#include "run/directory/run_metrics.h"
 #include "space/space.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_status.h"
@@ -23,28 +19,21 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMaxAtOnce = std::size_t{1} << 20;
 constexpr double kNotFinite = std::numeric_limits<double>::quiet_NaN();
 
-double MeanOfFinite(double a, double b) { return std::isnan(a) ? b : std::isnan(b) ? a : a / 2 + b / 2; }
-
-// Passes the complete lines of the file from `offset` on, and moves it behind them.
-template <class Take>
-void ReadAppended(int file, std::uint64_t& offset, std::uint64_t size, Take take) {
-  if (size - offset > kMaxHistoryBytes) offset = size - kMaxHistoryBytes;
-  std::string bytes(kMaxAtOnce, '\0');
-  while (offset < size) {
-    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (got <= 0) return;
-    const std::string_view read(bytes.data(), static_cast<std::size_t>(got));
-    const std::size_t lines = read.rfind('\n') + 1;  // 0 without one
-    if (lines > 0) {
-      take(read.substr(0, lines));
-    } else if (read.size() < bytes.size()) {
-      return;  // a line that is being written
-    }
-    offset += lines > 0 ? lines : read.size();  // the rest of a line without an end is an invalid line
+// Each point with those left out before it, as their mean, and the marks between them.
+std::vector<double> MeansOf(const Curve& curve) {
+  std::vector<double> means;
+  std::size_t mark = 0;
+  const auto add_marks = [&](double before) {
+    for (; mark < curve.not_finite.size() && curve.not_finite[mark] < before; ++mark) means.push_back(kNotFinite);
+  };
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    add_marks(curve.x[i]);
+    means.push_back(curve.mean[i] + (curve.y[i] - curve.mean[i]) / (curve.left_out[i] + 1.0));
   }
+  add_marks(std::numeric_limits<double>::infinity());
+  return means;
 }
 
 }  // namespace
@@ -55,42 +44,23 @@ TrialCurves::TrialCurves(std::string objective, std::string resource, MetricsCho
   if (patterns && !patterns->empty()) patterns_ = *std::move(patterns);
 }
 
-void TrialCurves::Process::Add(double value) {
-  if (values == 0) {
-    if (curve.points.size() == TrialCurve::kMaxPoints) {
-      for (std::size_t i = 0; 2 * i < curve.points.size(); ++i) {
-        curve.points[i] = MeanOfFinite(curve.points[2 * i], curve.points[2 * i + 1]);
-      }
-      curve.points.resize(curve.points.size() / 2);
-      stride *= 2;
-    }
-    curve.points.push_back(kNotFinite);
-    sum = 0;
-    finite = 0;
-  }
-  if (std::isfinite(value)) {
-    sum += value;
-    ++finite;
-    curve.points.back() = sum / static_cast<double>(finite);
-  }
-  values = (values + 1) % stride;
-}
-
 void TrialCurves::Process::Take(const MetricHistory& history, const std::string& objective,
                                 const std::string& resource) {
-  const auto steps = history.columns.find(StepMetric(history, resource));
+  const auto steps = history.columns.find(StepMetric(history.columns, resource));
   if (steps != history.columns.end() && std::isfinite(steps->second.values.back())) {
     curve.step = steps->second.values.back();
   }
   const auto found = history.columns.find(objective);
   if (found == history.columns.end()) return;
-  for (const double value : found->second.values) Add(value);
+  for (const double value : found->second.values) {
+    values.Add(static_cast<double>(values.points + values.not_finite_points), value, TrialCurve::kMaxPoints,
+               Spacing::kLinear);
+  }
   curve.value = found->second.values.back();
+  curve.points = MeansOf(values);
 }
 
 void TrialCurves::ReadFiles(Run& run, const std::string& run_dir) {
-  const auto folder = OpenFolder(AT_FDCWD, run_dir + "/metrics");
-  if (!folder) return;
   std::string role;
   std::uint32_t index = 0;
   for (const MetricsFileName& name : MetricsFiles(run_dir)) {  // by role, index and attempt
@@ -99,28 +69,26 @@ void TrialCurves::ReadFiles(Run& run, const std::string& run_dir) {
       index = name.index;
     }
     if (name.index != index) continue;
-    const UniqueFd file(::openat(folder->get(),
-                                 fmt::format("{}.{}.{}.jsonl", name.role, name.index, name.attempt).c_str(),
-                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    struct stat facts {};
-    if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
     Process& process = run.roles[role];
-    const auto size = static_cast<std::uint64_t>(facts.st_size);
-    std::uint64_t& offset = process.offsets[name.attempt];
-    if (size < offset) offset = 0;  // written anew: its reports count again
-    ReadAppended(file.get(), offset, size, [&](std::string_view lines) {
-      MetricHistory history;
-      history.Take(lines);
-      process.Take(history, objective_, resource_);
-    });
+    GrowingFile& file =
+        process.files.try_emplace(name.attempt, GrowingFile::Kind::kMetrics, run_dir + "/" + name.Path()).first->second;
+    MetricHistory history;
+    const auto take = [&](std::string_view line, bool whole) {
+      constexpr std::uint32_t kMaxReports = 10'000;  // in memory
+      history.Take(line, whole);
+      if (history.reports == kMaxReports) process.Take(std::exchange(history, {}), objective_, resource_);
+    };
+    file.ReadToEnd(take, kMaxHistoryBytes);
+    process.Take(history, objective_, resource_);
   }
 }
 
 const TrialCurve& TrialCurves::Read(const std::string& run_dir) {
   Run& run = runs_[run_dir];
   ReadFiles(run, run_dir);
-  if (patterns_) {
-    if (!run.log) run.log.emplace(*patterns_, in_logs_, resource_, run_dir);
+  const std::string logging = patterns_ && !run.log ? LoggingProcessOf(run_dir, in_logs_) : std::string();
+  if (!logging.empty()) run.log.emplace(*patterns_, resource_, run_dir, logging);
+  if (run.log) {
     MetricHistory history;
     run.log->Read(false, [&](std::uint32_t, const MetricValues& report) { history.Add(report); });
     run.of_log.Take(history, objective_, resource_);

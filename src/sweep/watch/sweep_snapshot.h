@@ -10,10 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/curve.h"
+#include "metrics/growing_file.h"
+#include "metrics/log_patterns.h"
+#include "metrics/metric_history.h"
 #include "muster/result.h"
 #include "run/journal/run_summary.h"
-#include "run/metrics/log_patterns.h"
-#include "run/metrics/metric_history.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_progress.h"
@@ -23,14 +25,15 @@ namespace muster {
 // The curves of running trials: the objective as their processes report it, or as patterns find it in their logs, read
 // as the files grow. Keeps a bounded number of points for each trial.
 //
-// The files are written by programs and not trusted (run/directory/metric_history.h, run/metrics/log_patterns.h).
+// The files are written by programs and not trusted.
 
 struct TrialCurve {
   static constexpr std::size_t kMaxPoints = 512;
 
   std::optional<double> step;   // newest value of the metric that counts progress
   std::optional<double> value;  // newest value of the objective; NaN: it is not finite
-  // The objective in the order of the reports. With many reports a point is the mean of neighbours, of finite ones.
+  // The objective in the order of the reports, NaN where it is not finite. With many reports a point is the mean of
+  // neighbours, of finite ones.
   std::vector<double> points;
 };
 
@@ -49,15 +52,11 @@ class TrialCurves {
  private:
   // What was read of the files of one process.
   struct Process {
-    std::map<std::uint32_t, std::uint64_t> offsets;  // by attempt
+    std::map<std::uint32_t, GrowingFile> files;  // by attempt
+    Curve values;                                // over the number of the report
     TrialCurve curve;
-    std::size_t stride = 1;  // values of a point
-    std::size_t values = 0;  // of the last point, while it is not complete
-    std::size_t finite = 0;
-    double sum = 0;
 
     void Take(const MetricHistory& history, const std::string& objective, const std::string& resource);
-    void Add(double value);
   };
   struct Run {
     std::map<std::string, Process> roles;

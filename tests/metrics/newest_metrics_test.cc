@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/metrics/metric_history.h"
+#include "metrics/metric_history.h"
 #include "support/temp_dir.h"
 
 namespace muster {

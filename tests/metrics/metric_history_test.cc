@@ -1,5 +1,5 @@
 // Tests the history of reported metrics as columns, as curves and exports use it.
-#include "run/metrics/metric_history.h"
+#include "metrics/metric_history.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,14 +10,19 @@
 
 #include <gtest/gtest.h>
 
+#include "metrics/growing_file.h"
 #include "support/temp_dir.h"
 
 namespace muster {
 namespace {
 
+// Of the lines of the text.
 MetricHistory Of(std::string_view text) {
   MetricHistory history;
-  history.Take(text);
+  for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+    history.Take(text.substr(0, end), true);
+    text.remove_prefix(end + 1);
+  }
   return history;
 }
 
@@ -61,20 +66,9 @@ TEST(MetricHistory, ReadsUnusualLinesAndCountsInvalidOnes) {
   EXPECT_FALSE(history.columns.contains("loss"));
 }
 
-TEST(MetricHistory, ContinuesALineThatWasIncomplete) {
-  MetricHistory history;
-  std::string text = "{\"loss\": 1}\n{\"lo";
-  text.erase(0, history.Take(text));
-  EXPECT_EQ(text, "{\"lo");
-  EXPECT_EQ(history.reports, 1U);
-  text += "ss\": 2}\n";
-  EXPECT_EQ(history.Take(text), text.size());
-  EXPECT_EQ(history.columns.at("loss"), (MetricColumn{{0, 1}, {1, 2}}));
-}
-
 TEST(MetricHistory, HasAtMostAsManyMetricsAsAReport) {
   MetricHistory history;
-  for (int i = 0; i < 300; ++i) history.Take("{\"m" + std::to_string(i) + "\": 1}\n");
+  for (int i = 0; i < 300; ++i) history.Take("{\"m" + std::to_string(i) + "\": 1}", true);
   EXPECT_EQ(history.columns.size(), kMaxMetricNames);
   EXPECT_EQ(history.reports, 300U);
 }
@@ -90,10 +84,10 @@ TEST(MetricHistory, GivesAMetricOverTheSteps) {
   EXPECT_EQ(SeriesOf(history, "loss", ""), (MetricSeries{{1, 2, 3, 5}, {9, 8, 7, 6}}));
   EXPECT_EQ(SeriesOf(history, "acc", "step"), MetricSeries{});
   EXPECT_EQ(SeriesOf(history, "loss", "epoch"), MetricSeries{});
-  EXPECT_EQ(StepMetric(history), "step");
-  EXPECT_EQ(StepMetric(history, "loss"), "loss");
-  EXPECT_EQ(StepMetric(history, "tokens"), "step");
-  EXPECT_EQ(StepMetric(Of("{\"loss\": 1}\n")), "");
+  EXPECT_EQ(StepMetric(history.columns), "step");
+  EXPECT_EQ(StepMetric(history.columns, "loss"), "loss");
+  EXPECT_EQ(StepMetric(history.columns, "tokens"), "step");
+  EXPECT_EQ(StepMetric(Of("{\"loss\": 1}\n").columns), "");
 }
 
 TEST(MetricHistory, JoinsTheAttemptsOfAProcess) {
@@ -125,7 +119,7 @@ TEST(MetricHistory, IsReadInPartsOfBoundedSize) {
   const testing::TempDir run;
   std::filesystem::create_directory(run / "metrics");
   std::string text;
-  for (int step = 0; text.size() < 3 * kMetricsPartBytes; ++step) {
+  for (int step = 0; text.size() < 3 * GrowingFile::kMaxAtOnce; ++step) {
     text += "{\"step\": " + std::to_string(step) + ", \"loss\": 1}\n";
   }
   std::ofstream(run / "metrics/worker.0.0.jsonl") << text << "{\"step\": ";

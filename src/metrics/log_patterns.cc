@@ -1,4 +1,4 @@
-#include "run/metrics/log_patterns.h"
+#include "metrics/log_patterns.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,13 +14,10 @@
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "plan/text/plan_json.h"
-#include "run/directory/run_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
-
-constexpr std::size_t kMaxText = 200;
 
 // The text as a number, or nothing. "1e5", "+3", ".5"; also "nan" and "inf".
 std::optional<Value> NumberWritten(std::string_view text) {
@@ -48,7 +45,7 @@ Value ValueWritten(std::string_view text) {
   std::string_view bare = text;
   while (!bare.empty() && std::string_view(",;:)]}").find(bare.back()) != std::string_view::npos) bare.remove_suffix(1);
   if (auto number = NumberWritten(bare)) return *std::move(number);
-  std::string kept(text.substr(0, kMaxText));
+  std::string kept(text.substr(0, kMaxMetricText));
   while (!kept.empty() && !IsUtf8(kept)) kept.pop_back();
   return Value(std::move(kept));
 }
@@ -113,20 +110,13 @@ Result<LogPatterns> LogPatterns::Of(const std::map<std::string, std::string>& pa
   return made;
 }
 
-std::map<std::string, Value> LogPatterns::Find(std::string_view line) const {
-  std::map<std::string, Value> found;
+MetricValues LogPatterns::Find(std::string_view line) const {
+  MetricValues found;
   for (const auto& [metric, pattern] : patterns_) {
     if (const auto group = pattern.Group(line)) found.emplace(metric, ValueWritten(*group));
   }
   return found;
 }
-
-namespace {
-
-constexpr const char* kUsualResource = "step";
-constexpr std::uint32_t kMaxAttempts = 10'000;
-
-}  // namespace
 
 Result<ProcessId> LoggingProcess(const Plan& plan, const LogMetrics& choice, const Place& place) {
   std::optional<ProcessId> of_rank_0;
@@ -151,27 +141,6 @@ Result<ProcessId> LoggingProcess(const Plan& plan, const LogMetrics& choice, con
   return of_rank_0.value_or(0);
 }
 
-namespace {
-
-std::optional<Plan> PlanIn(const std::string& run_dir) {
-  const auto folder = OpenFolder(AT_FDCWD, run_dir);
-  if (!folder) return std::nullopt;
-  const auto json = ReadPlanJson(folder->get(), run_dir);
-  if (!json) return std::nullopt;
-  auto plan = PlanFromJson(*json);
-  if (!plan || plan->processes.empty()) return std::nullopt;
-  return *std::move(plan);
-}
-
-}  // namespace
-
-std::string LoggingProcessOf(const std::string& run_dir, const LogMetrics& choice) {
-  const auto plan = PlanIn(run_dir);
-  if (!plan) return {};
-  const auto process = LoggingProcess(*plan, choice);
-  return process ? ProcessName(*plan, plan->processes[*process]) : std::string();
-}
-
 std::optional<MetricValues> LogReports::Take(std::string_view line) {
   MetricValues found = patterns_.Find(line);
   if (found.empty()) return std::nullopt;
@@ -184,67 +153,44 @@ std::optional<MetricValues> LogReports::Take(std::string_view line) {
   return found;
 }
 
-RunLog::RunLog(const LogPatterns& patterns, LogMetrics choice, const std::string& resource, std::string run_dir,
-               std::string process)
-    : choice_(std::move(choice)),
-      run_dir_(std::move(run_dir)),
-      process_(std::move(process)),
-      reports_(patterns, resource.empty() ? kUsualResource : resource) {}
+std::vector<std::string> LogsOf(const std::string& run_dir, const std::string& process) {
+  constexpr std::uint32_t kMaxAttempts = 10'000;
+  std::vector<std::string> logs;
+  for (std::uint32_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    std::string name = fmt::format("{}.{}{}", process, attempt, kLogEnding);
+    struct stat facts {};
+    if (::lstat(fmt::format("{}/{}/{}", run_dir, kLogsEntry.name, name).c_str(), &facts) != 0) break;
+    logs.push_back(std::move(name));
+  }
+  return logs;
+}
 
 void RunLog::Read(bool over, const Report& report) {
-  if (process_.empty()) process_ = LoggingProcessOf(run_dir_, choice_);
-  if (process_.empty()) return;
-  for (std::uint32_t attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    const std::string path = fmt::format("{}/logs/{}.{}.log", run_dir_, process_, attempt);
-    struct stat facts {};
-    if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
-    GrowingLog& log = logs_.try_emplace(attempt, path).first->second;
+  std::uint32_t attempt = 0;
+  for (const std::string& name : LogsOf(run_dir_, process_)) {
+    const std::string path = fmt::format("{}/{}/{}", run_dir_, kLogsEntry.name, name);
+    GrowingFile& log = logs_.try_emplace(attempt, GrowingFile::Kind::kLog, path).first->second;
     const auto take = [&](std::string_view line, bool) {
       if (const auto values = reports_.Take(line)) report(attempt, *values);
     };
-    std::size_t left = kMaxAtOnce / GrowingLines::kMaxAtOnce;
-    while (log.Read(take)) {
-      if (--left == 0) log.LeaveOut();
-    }
+    log.ReadToEnd(take, kMaxHistoryBytes);
     if (over) log.Flush(take);
+    ++attempt;
   }
 }
 
 std::optional<ProcessHistory> ReadLogHistory(const LogMetrics& choice, const std::string& resource,
-                                             const std::string& run_dir, bool over) {
+                                             const std::string& run_dir, const std::string& process, bool over) {
   const auto patterns = LogPatterns::Of(choice.patterns, {});
   if (!patterns || patterns->empty()) return std::nullopt;
   ProcessHistory history;
   std::optional<std::uint32_t> last;
-  RunLog(*patterns, choice, resource, run_dir).Read(over, [&](std::uint32_t attempt, const MetricValues& report) {
+  RunLog(*patterns, resource, run_dir, process).Read(over, [&](std::uint32_t attempt, const MetricValues& report) {
     if (last != attempt) history.attempt_starts.push_back(history.history.reports);
     last = attempt;
     history.history.Add(report);
   });
   return history;
-}
-
-std::string StepPattern(const LogMetrics& metrics) {
-  MetricHistory names;
-  for (const auto& [name, unused] : metrics.patterns) names.columns[name];
-  return StepMetric(names);
-}
-
-std::optional<ProcessHistory> ReadOwnLogHistory(const std::string& run_dir, bool over,
-                                                const std::vector<ProcessHistory>& reported) {
-  const auto plan = PlanIn(run_dir);
-  if (!plan || plan->metrics.patterns.empty()) return std::nullopt;
-  const auto process = LoggingProcess(*plan, plan->metrics);
-  if (!process) return std::nullopt;
-  auto found = ReadLogHistory(plan->metrics, StepPattern(plan->metrics), run_dir, over);
-  if (!found || found->history.empty()) return std::nullopt;
-  found->role = plan->roles[plan->processes[*process].role].name;
-  found->index = plan->processes[*process].index;
-  const bool taken = std::any_of(reported.begin(), reported.end(), [&](const ProcessHistory& one) {
-    return one.role == found->role && one.index == found->index;
-  });
-  if (taken) found->role += ".log";
-  return found;
 }
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// Tests reports of a trial while its files grow, without any process.
-#include "sweep/trial/metrics_watch.h"
+// Tests reports of a run while its files grow, without any process.
+#include "metrics/metrics_watch.h"
 
 #include <filesystem>
 #include <fstream>
@@ -8,9 +8,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "metrics/log_patterns.h"
 #include "muster/plan.h"
-#include "run/metrics/growing_lines.h"
-#include "run/metrics/log_patterns.h"
 #include "support/temp_dir.h"
 
 namespace muster::testing {
@@ -25,13 +24,13 @@ class Metrics : public ::testing::Test {
   void Append(const std::string& name, const std::string& text) {
     std::ofstream(folder_ / name, std::ios::binary | std::ios::app) << text;
   }
-  std::unique_ptr<TrialMetrics> Watch(const LogPatterns* patterns = nullptr) {
-    MetricsWatch::Trial trial;
-    trial.run_dir = folder_.path();
-    trial.patterns = patterns;
-    trial.log_of = "worker.0";
-    trial.report = [this](const MetricValues& values) { reports_.push_back(values); };
-    return watch_.Watch(std::move(trial));
+  std::unique_ptr<WatchedMetrics> Watch(const LogPatterns* patterns = nullptr) {
+    MetricsWatch::Run run;
+    run.run_dir = folder_.path();
+    run.patterns = patterns;
+    run.log_of = "worker.0";
+    run.report = [this](const MetricValues& values) { reports_.push_back(values); };
+    return watch_.Watch(std::move(run));
   }
   // Handles all pending kernel events; returns the reports.
   std::vector<MetricValues> Reported() {
@@ -49,64 +48,62 @@ class Metrics : public ::testing::Test {
 using Reports = std::vector<MetricValues>;
 
 TEST_F(Metrics, AreReportedOnceTheyAreFollowed) {
-  MetricsWatch::Trial later;
+  MetricsWatch::Run later;
   later.run_dir = folder_.path();
   later.at_once = false;
   later.report = [this](const MetricValues& values) { reports_.push_back(values); };
-  const auto trial = watch_.Watch(std::move(later));
+  const auto run = watch_.Watch(std::move(later));
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
   EXPECT_EQ(Reported(), Reports{});
-  trial->Follow();
+  run->Follow();
   EXPECT_EQ(Reported(), (Reports{{{"step", Value(1)}}}));
-  trial->Follow();
+  run->Follow();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 2}\n");
   EXPECT_EQ(Reported(), (Reports{{{"step", Value(2)}}}));
   Append("metrics/worker.0.0.jsonl", "{\"step\": 3}\n");
-  trial->Finish();
+  run->Finish();
   EXPECT_EQ(reports_, (Reports{{{"step", Value(3)}}}));
 }
 
 TEST_F(Metrics, AreReportedLineByLineInOrder) {
-  const auto trial = Watch();
+  const auto run = Watch();
   EXPECT_EQ(Reported(), Reports{});
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1, \"loss\": 0.5}\n{\"step\": 2, \"loss\": 0.25}\n");
   EXPECT_EQ(Reported(),
             (Reports{{{"step", Value(1)}, {"loss", Value(0.5)}}, {{"step", Value(2)}, {"loss", Value(0.25)}}}));
   Append("metrics/worker.0.0.jsonl", "{\"step\": 3}\n");
   EXPECT_EQ(Reported(), (Reports{{{"step", Value(3)}}}));
-  EXPECT_EQ(trial->last(), (MetricValues{{"step", Value(3)}, {"loss", Value(0.25)}}));
-  trial->Finish();
+  run->Finish();
   EXPECT_EQ(reports_, Reports{});
-  EXPECT_EQ(trial->reports(), 3U);
 }
 
 TEST_F(Metrics, WrittenBeforeAreReportedToo) {
   Append("metrics/worker.0.0.jsonl", "{\"loss\": 1}\n");
-  const auto trial = Watch();
+  const auto run = Watch();
   EXPECT_EQ(Reported(), (Reports{{{"loss", Value(1)}}}));
 }
 
 TEST_F(Metrics, WaitForTheEndOfALine) {
-  const auto trial = Watch();
+  const auto run = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"loss\"");
   EXPECT_EQ(Reported(), Reports{});
   Append("metrics/worker.0.0.jsonl", ": 4}\n{\"lo");
   EXPECT_EQ(Reported(), (Reports{{{"loss", Value(4)}}}));
-  trial->Finish();
+  run->Finish();
   EXPECT_EQ(reports_, Reports{});
-  EXPECT_EQ(trial->bad_lines(), 1U);
+  EXPECT_EQ(run->bad_lines(), 1U);
 }
 
 TEST_F(Metrics, InInvalidOrTooLongLinesAreCounted) {
-  const auto trial = Watch();
+  const auto run = Watch();
   Append("metrics/worker.0.0.jsonl",
-         "hello\n[1]\n{\"a\": \"" + std::string(GrowingLines::kMaxLine, 'x') + "\"}\n{\"loss\": 1}\n");
+         "hello\n[1]\n{\"a\": \"" + std::string(kMaxMetricsLine, 'x') + "\"}\n{\"loss\": 1}\n");
   EXPECT_EQ(Reported(), (Reports{{{"loss", Value(1)}}}));
-  EXPECT_EQ(trial->bad_lines(), 3U);
+  EXPECT_EQ(run->bad_lines(), 3U);
 }
 
 TEST_F(Metrics, ReportInvalidNumbers) {
-  const auto trial = Watch();
+  const auto run = Watch();
   Append("metrics/worker.0.0.jsonl",
          "{\"step\": 1, \"loss\": NaN, \"note\": \"NaN\"}\n{\"loss\": null}\n{\"loss\": -Infinity}\n"
          "{\"loss\": \"high\", \"list\": [1]}\n{\"step\": 2}\n");
@@ -114,16 +111,16 @@ TEST_F(Metrics, ReportInvalidNumbers) {
   ASSERT_EQ(reported.size(), 5U);
   EXPECT_EQ(reported[0].at("note"), Value("NaN"));
   for (int i = 0; i < 4; ++i) {
-    const MetricNumber loss = NumberOf(reported[static_cast<std::size_t>(i)], "loss");
-    EXPECT_TRUE(loss.given && !loss.number) << i;
+    const MetricValues& report = reported[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(report.contains("loss") && !FiniteNumber(report.at("loss"))) << i;
   }
   EXPECT_FALSE(reported[3].contains("list"));
-  EXPECT_FALSE(NumberOf(reported[4], "loss").given);
-  EXPECT_EQ(NumberOf(reported[4], "step").number, 2.0);
+  EXPECT_FALSE(reported[4].contains("loss"));
+  EXPECT_EQ(FiniteNumber(reported[4].at("step")), 2.0);
 }
 
 TEST_F(Metrics, ComeFromTheFirstProcessOfARoleThatReports) {
-  const auto trial = Watch();
+  const auto run = Watch();
   Append("metrics/worker.3.0.jsonl", "{\"loss\": 3}\n");
   EXPECT_EQ(Reported(), (Reports{{{"loss", Value(3)}}}));
   Append("metrics/worker.1.0.jsonl", "{\"loss\": 1}\n");
@@ -134,7 +131,7 @@ TEST_F(Metrics, ComeFromTheFirstProcessOfARoleThatReports) {
 }
 
 TEST_F(Metrics, ContinueWithTheNextAttempt) {
-  const auto trial = Watch();
+  const auto run = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
   EXPECT_EQ(Reported().size(), 1U);
   Append("metrics/worker.0.1.jsonl", "{\"step\": 1}\n");
@@ -142,18 +139,18 @@ TEST_F(Metrics, ContinueWithTheNextAttempt) {
 }
 
 TEST_F(Metrics, AreReadAtTheEndWithoutKernelEvents) {
-  const auto trial = Watch();
+  const auto run = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n{\"step\": 2}\n");
-  trial->Finish();
+  run->Finish();
   EXPECT_EQ(reports_.size(), 2U);
-  trial->Finish();
+  run->Finish();
   EXPECT_EQ(Reported().size(), 2U);
 }
 
 TEST_F(Metrics, AreNotReportedAfterTheTrial) {
-  auto trial = Watch();
+  auto run = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n");
-  trial.reset();
+  run.reset();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 2}\n");
   EXPECT_EQ(Reported(), Reports{});
 }
@@ -161,13 +158,13 @@ TEST_F(Metrics, AreNotReportedAfterTheTrial) {
 TEST_F(Metrics, OfFilesThatAreLinksAreNotRead) {
   Append("secret", "{\"loss\": 1}\n");
   std::filesystem::create_symlink(folder_ / "secret", folder_ / "metrics/worker.0.0.jsonl");
-  const auto trial = Watch();
-  trial->Finish();
+  const auto run = Watch();
+  run->Finish();
   EXPECT_EQ(reports_, Reports{});
 }
 
 TEST_F(Metrics, StartAgainWithATruncatedFile) {
-  const auto trial = Watch();
+  const auto run = Watch();
   Append("metrics/worker.0.0.jsonl", "{\"step\": 1}\n{\"step\": 2}\n");
   EXPECT_EQ(Reported().size(), 2U);
   std::ofstream(folder_ / "metrics/worker.0.0.jsonl") << "{\"step\": 7}\n";
@@ -175,7 +172,7 @@ TEST_F(Metrics, StartAgainWithATruncatedFile) {
 }
 
 TEST_F(Metrics, OfManyMegabytesAreAllReported) {
-  const auto trial = Watch();
+  const auto run = Watch();
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "{\"step\": " + std::to_string(i) + "}\n";
   Append("metrics/worker.0.0.jsonl", text);
@@ -186,7 +183,7 @@ LogPatterns StepAndLoss() { return *LogPatterns::Of({{"step", R"(iteration (\d+)
 
 TEST_F(Metrics, InALogAreGroupedByLine) {
   const LogPatterns patterns = StepAndLoss();
-  const auto trial = Watch(&patterns);
+  const auto run = Watch(&patterns);
   Append("logs/worker.0.0.log", "start\niteration 5 loss: 0.5\niteration 6 loss: nan\n");
   EXPECT_EQ(Reported(), (Reports{{{"step", Value(5)}, {"loss", Value(0.5)}}, {{"step", Value(6)}, {"loss", Value()}}}));
   Append("logs/worker.1.0.log", "iteration 9 loss: 9\n");
@@ -196,33 +193,33 @@ TEST_F(Metrics, InALogAreGroupedByLine) {
 TEST_F(Metrics, InALogBelongToTheLastReportedStep) {
   const LogPatterns patterns = StepAndLoss();
   Append("logs/worker.0.0.log", "iteration 5\nhello\n");
-  const auto trial = Watch(&patterns);
+  const auto run = Watch(&patterns);
   EXPECT_EQ(Reported(), Reports{});
   Append("logs/worker.0.0.log", "loss: 0.5\n");
   EXPECT_EQ(Reported(), (Reports{{{"step", Value(5)}, {"loss", Value(0.5)}}}));
   Append("logs/worker.0.1.log", "iteration 6\nloss: 0.25");
   EXPECT_EQ(Reported(), Reports{});
-  trial->Finish();
+  run->Finish();
   EXPECT_EQ(reports_, (Reports{{{"step", Value(6)}, {"loss", Value(0.25)}}}));
 }
 
 TEST_F(Metrics, InALogMayConsistOfStepsOnly) {
   const LogPatterns patterns = *LogPatterns::Of({{"step", R"((\d+)%)"}}, {});
-  const auto trial = Watch(&patterns);
+  const auto run = Watch(&patterns);
   Append("logs/worker.0.0.log", "10%\r20%\r");
   EXPECT_EQ(Reported(), (Reports{{{"step", Value(10)}}, {{"step", Value(20)}}}));
 }
 
 TEST_F(Metrics, InALogAreFoundInTheBeginningOfAHugeLine) {
   const LogPatterns patterns = StepAndLoss();
-  const auto trial = Watch(&patterns);
+  const auto run = Watch(&patterns);
   Append("logs/worker.0.0.log", "loss: 1 " + std::string(3U << 20, 'x') + " iteration 4\nloss: 2\n");
   EXPECT_EQ(Reported(), (Reports{{{"loss", Value(1)}}, {{"loss", Value(2)}}}));
 }
 
 TEST_F(Metrics, InATruncatedLogAreThoseThatFollow) {
   const LogPatterns patterns = StepAndLoss();
-  const auto trial = Watch(&patterns);
+  const auto run = Watch(&patterns);
   Append("logs/worker.0.0.log", "loss: 1\nloss: 2\n");
   EXPECT_EQ(Reported().size(), 2U);
   ASSERT_EQ(::truncate((folder_ / "logs/worker.0.0.log").c_str(), 0), 0);
@@ -258,31 +255,6 @@ TEST(MetricsLog, IsThatOfRank0OrOfTheNamedRole) {
   choice.role = {};
   plan.processes[1].rank = plan.processes[2].rank = std::nullopt;
   EXPECT_EQ(*LoggingProcess(plan, choice), 0U);
-}
-
-TEST(ResultFile, IsInTheWorkingFolderOrTheRunDirectory) {
-  TempDir folder;
-  std::filesystem::create_directories(folder / "work");
-  std::filesystem::create_directories(folder / "run");
-  std::ofstream(folder / "result.json") << "{\"loss\": 1}";
-  std::ofstream(folder / "work/result.json") << "{\n \"loss\": 2,\n \"acc\": NaN\n}\n";
-  std::ofstream(folder / "run/result.json") << "[]";
-  Plan plan = TwoRoles();
-  MetricsChoice choice;
-  choice.result_file = "result.json";
-  const auto read = [&] { return ReadResultFile(plan, choice, folder / "run", folder.path()); };
-  EXPECT_EQ(read()->at("loss"), Value(1));
-  plan.roles[1].cwd = "work";
-  EXPECT_EQ(*read(), (MetricValues{{"loss", Value(2)}, {"acc", Value()}}));
-  plan.roles[1].cwd = Text("${muster:run_dir}");
-  ASSERT_FALSE(read());
-  EXPECT_NE(read().error().at(0).message.find("no object of JSON"), std::string::npos);
-  choice.result_file = "{run_dir}/gone.json";
-  ASSERT_FALSE(read());
-  EXPECT_EQ(read().error().at(0).kind, "metrics");
-  plan.roles[1].cwd = Text("${muster:host_name:0}");
-  choice.result_file = "result.json";
-  EXPECT_FALSE(read());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests that thinning a curve out keeps what a reader looks for.
-#include "page/compute/down_sample.h"
+// Tests that thinning a curve out keeps what a reader looks for, at once and while it grows.
+#include "metrics/curve.h"
 
 #include <algorithm>
 #include <cmath>
@@ -71,25 +71,25 @@ TEST(DownSample, MarksValuesThatAreNotFinite) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> x = {1, 2, 3, nan, 5};
   const std::vector<double> y = {1, nan, std::numeric_limits<double>::infinity(), 4, 5};
-  const ThinCurve curve = Thinned(x, y, 100);
-  EXPECT_EQ(curve, (ThinCurve{{1, 5}, {1, 5}, {0, 0}, {0, 0}, {2, 3}, 2, 2}));
+  const Curve curve = CurveOf(x, y, 100);
+  EXPECT_EQ(curve, (Curve{{1, 5}, {1, 5}, {0, 0}, {0, 0}, {2, 3}, 2, 2}));
 }
 
 TEST(DownSample, MarksValuesThatNoFloatHas) {
-  const ThinCurve curve = Thinned(std::vector<double>{1, 2, 3}, std::vector<double>{1, 1e300, 5}, 100);
-  EXPECT_EQ(curve, (ThinCurve{{1, 3}, {1, 5}, {0, 0}, {0, 0}, {2}, 1, 2}));
+  const Curve curve = CurveOf(std::vector<double>{1, 2, 3}, std::vector<double>{1, 1e300, 5}, 100);
+  EXPECT_EQ(curve, (Curve{{1, 3}, {1, 5}, {0, 0}, {0, 0}, {2}, 1, 2}));
 }
 
 TEST(DownSample, CountsValuesThatAreNotFiniteBeyondThoseItLists) {
   std::vector<double> x(250), y(250, std::numeric_limits<double>::quiet_NaN());
   std::iota(x.begin(), x.end(), 0);
-  const ThinCurve curve = Thinned(x, y, 100);
-  EXPECT_EQ(curve.not_finite.size(), kMaxMarks);
+  const Curve curve = CurveOf(x, y, 100);
+  EXPECT_EQ(curve.not_finite.size(), Curve::kMaxMarks);
   EXPECT_EQ(curve.not_finite_points, 250U);
 }
 
 // The sum of a curve's points, kept and left out.
-double SumOf(const ThinCurve& curve) {
+double SumOf(const Curve& curve) {
   double sum = 0;
   for (std::size_t i = 0; i < curve.x.size(); ++i) sum += curve.y[i] + curve.left_out[i] * curve.mean[i];
   return sum;
@@ -102,17 +102,20 @@ TEST(DownSample, KnowsTheNumberAndTheMeanOfWhatItLeavesOut) {
     y.push_back(i % 7 + (i == 4'321 ? 1'000 : 0));
   }
   const double sum = std::accumulate(y.begin(), y.end(), 0.0);
-  const ThinCurve curve = Thinned(x, y, 300);
-  const ThinCurve thinner = Thinned(curve, 60);
-  for (const ThinCurve* one : {&curve, &thinner}) {
-    EXPECT_NEAR(SumOf(*one), sum, sum * 1e-9);
-    EXPECT_EQ(std::accumulate(one->left_out.begin(), one->left_out.end(), one->x.size()), 10'000U);
-    for (std::size_t i = 1; i < one->x.size(); ++i) {
-      ASSERT_EQ(one->x[i] - one->x[i - 1], static_cast<float>(one->left_out[i] + 1)) << i;
+  const Curve curve = CurveOf(x, y, 300);
+  Curve thinner = curve;
+  thinner.Thin(60);
+  for (const Curve& one : {curve, thinner}) {
+    EXPECT_NEAR(SumOf(one), sum, sum * 1e-9);
+    EXPECT_EQ(std::accumulate(one.left_out.begin(), one.left_out.end(), one.x.size()), 10'000U);
+    for (std::size_t i = 1; i < one.x.size(); ++i) {
+      ASSERT_EQ(one.x[i] - one.x[i - 1], one.left_out[i] + 1) << i;
     }
   }
   EXPECT_LE(thinner.x.size(), 60U);
-  EXPECT_EQ(Thinned(curve, 300), curve);
+  Curve same = curve;
+  same.Thin(300);
+  EXPECT_EQ(same, curve);
 }
 
 // The average over all points is back at the level of the curve soon after a spike, not at the next few points kept.
@@ -133,7 +136,7 @@ TEST(DownSample, HasTheMovingAverageOfAllPoints) {
     last = last * kWeight + (1 - kWeight) * y[i];
     exact.push_back(last / (1 - std::pow(kWeight, static_cast<double>(i + 1))));
   }
-  const ThinCurve curve = Thinned(x, y, 2'000);
+  const Curve curve = CurveOf(x, y, 2'000);
   last = 0;
   double count = 0;
   const auto add = [&](double value, double times) {
@@ -153,14 +156,75 @@ TEST(DownSample, ServesBothKindsOfAxes) {
     x.push_back(i);
     y.push_back(i == 3 ? 100 : i == 40'000 ? -100 : std::cos(i));
   }
-  const ThinCurve curve = Thinned(x, y, 200);
+  const Curve curve = CurveOf(x, y, 200);
   EXPECT_LE(curve.x.size(), 200U);
   EXPECT_EQ(curve.points, 50'000U);
   EXPECT_EQ(*std::max_element(curve.y.begin(), curve.y.end()), 100);
   EXPECT_EQ(*std::min_element(curve.y.begin(), curve.y.end()), -100);
   EXPECT_EQ(curve.x.front(), 1);
   EXPECT_EQ(curve.x.back(), 50'000);
-  EXPECT_GT(std::count_if(curve.x.begin(), curve.x.end(), [](float at) { return at < 100; }), 15);
+  EXPECT_GT(std::count_if(curve.x.begin(), curve.x.end(), [](double at) { return at < 100; }), 15);
+}
+
+TEST(GrowingCurve, KeepsItsEndsAndItsExtremesWithinItsBudget) {
+  constexpr std::size_t kBudget = 4'000;
+  for (const Spacing spacing : {Spacing::kLinear, Spacing::kBoth}) {
+    Curve curve;
+    bool left_out = false;
+    for (std::size_t i = 0; i < 3 * kBudget; ++i) {
+      const double at = static_cast<double>(i);
+      left_out |= curve.Add(at, i == 1'234 ? 100 : i == 5'432 ? -100 : std::sin(at), kBudget, spacing);
+      ASSERT_LE(curve.x.size(), kBudget);
+      ASSERT_EQ(curve.x.back(), at);
+    }
+    EXPECT_TRUE(left_out);
+    EXPECT_GT(curve.x.size(), kBudget / 4);
+    EXPECT_EQ(curve.points, 3 * kBudget);
+    EXPECT_EQ(curve.x.front(), 0);
+    EXPECT_EQ(*std::max_element(curve.y.begin(), curve.y.end()), 100);
+    EXPECT_EQ(*std::min_element(curve.y.begin(), curve.y.end()), -100);
+    EXPECT_TRUE(std::is_sorted(curve.x.begin(), curve.x.end()));
+  }
+}
+
+TEST(GrowingCurve, KnowsTheNumberAndTheMeanOfWhatItLeavesOut) {
+  constexpr std::size_t kBudget = 4'000;
+  constexpr std::size_t kPoints = 3 * kBudget + 5;
+  Curve curve;
+  double sum = 0;
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    const double value = static_cast<double>(i % 17) + (i == 5'432 ? 1'000 : 0);
+    curve.Add(static_cast<double>(i), value, kBudget);
+    sum += value;
+  }
+  std::size_t points = 0;
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    points += curve.left_out[i] + 1;
+    if (i > 0) {
+      ASSERT_EQ(curve.x[i] - curve.x[i - 1], curve.left_out[i] + 1) << i;
+    }
+  }
+  EXPECT_EQ(points, kPoints);
+  EXPECT_NEAR(SumOf(curve), sum, 1e-6);
+}
+
+TEST(GrowingCurve, ThinsOutRarely) {
+  constexpr std::size_t kBudget = 1'000;
+  constexpr std::size_t kPoints = 100'000;
+  Curve curve;
+  std::size_t thinned = 0;
+  for (std::size_t i = 0; i < kPoints; ++i) thinned += curve.Add(static_cast<double>(i), 0, kBudget) ? 1 : 0;
+  EXPECT_LE(thinned, kPoints / (kBudget / 2));
+}
+
+// A step that a program made up must not lead outside of the intervals.
+TEST(GrowingCurve, OmitsStepsThatNoFloatHas) {
+  Curve curve;
+  for (int i = 0; i < 5'000; ++i) curve.Add(i % 2 == 0 ? 1e308 : -1e308, i, 1'000);
+  EXPECT_EQ(curve, Curve{});
+  for (int i = 0; i < 5'000; ++i) curve.Add(i % 2 == 0 ? 3e38 : -3e38, i % 3 == 0 ? 3e38 : -3e38, 1'000);
+  EXPECT_LE(curve.x.size(), 1'000U);
+  EXPECT_EQ(curve.points, 5'000U);
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 // Tests matches of patterns in a line, and invalid patterns that are refused.
-#include "run/metrics/log_patterns.h"
+#include "metrics/log_patterns.h"
 
 #include <gtest/gtest.h>
-
-#include "sweep/trial/trial_class.h"
 
 namespace muster {
 namespace {
@@ -55,23 +53,6 @@ TEST(LogPatterns, RequireExactlyOneGroupAndReportAllMistakes) {
   EXPECT_NE(refused.error()[0].message.find("has 0 groups"), std::string::npos);
   EXPECT_NE(refused.error()[1].message.find("has 2 groups"), std::string::npos);
   EXPECT_NE(refused.error()[2].message.find("not a valid regular expression"), std::string::npos);
-}
-
-TEST(ClassPatterns, UseTheLastMatchingLine) {
-  auto patterns = ClassPatterns::Of({{TrialClass::kOomDevice, "no room"}, {TrialClass::kDiverged, "loss is nan"}}, {});
-  ASSERT_TRUE(patterns);
-  const auto match = patterns->Find({"loss is nan", "no room on device", "bye"});
-  ASSERT_TRUE(match);
-  EXPECT_EQ(match->trial_class, TrialClass::kOomDevice);
-  EXPECT_EQ(match->line, "no room on device");
-  EXPECT_FALSE(patterns->Find({"all well"}));
-  EXPECT_FALSE(ClassPatterns().Find({"no room"}));
-}
-
-TEST(ClassPatterns, CannotYieldSuccess) {
-  const auto refused = ClassPatterns::Of({{TrialClass::kOk, "done"}}, {"sweep.lua", 3});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().at(0).message, "ok is not a failure, so it has no patterns");
 }
 
 }  // namespace
