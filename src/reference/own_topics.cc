@@ -450,8 +450,6 @@ Topics EngineTopics(const std::vector<Value>& pages) {
 
 namespace {
 
-std::string Ticked(std::string_view text) { return "`" + std::string(text) + "`"; }
-
 Page FaultsPage() {
   Page page;
   page.title = "Fault hooks";

@@ -96,7 +96,7 @@ bool TruthOf(const Value& record, const char* key);
 const Value::List& ListOf(const Value& record, const char* key);
 
 // "`text`", the form of code words on pages.
-std::string Ticked(const std::string& text);
+std::string Ticked(std::string_view text);
 
 std::vector<std::string> LinesOf(const std::string& text);
 

@@ -21,6 +21,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "muster/diagnostic.h"
 
 namespace muster {
@@ -59,14 +60,7 @@ std::string StartCommand::EndPhrase() const {
   return phrase;
 }
 
-std::string StartCommand::LastWords() const {
-  std::string_view words = command_->Words();
-  const std::size_t end = words.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos) return {};
-  words = words.substr(0, end + 1);
-  words = words.substr(words.find_last_of("\r\n") + 1);  // from the beginning if there is none
-  return Printable(words.substr(0, kMaxStartLine));
-}
+std::string StartCommand::LastWords() const { return Printable(LastLine(command_->Words()).substr(0, kMaxStartLine)); }
 
 void StartCommand::EndSoon() {
   if (over() || std::exchange(ending_, true)) return;

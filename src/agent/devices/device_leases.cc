@@ -182,12 +182,7 @@ bool LockWithin(int file, std::uint32_t patience_ms) {
 }
 
 // Up to 64 KiB from the beginning; untrusted.
-std::string ReadLeaseFile(int file) {
-  std::string text(kMaxRead, '\0');
-  const ssize_t size = ::pread(file, text.data(), text.size(), 0);
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text;
-}
+std::string ReadLeaseFile(int file) { return BytesAt(file, 0, kMaxRead); }
 
 // Replaces the content; best effort, since only the lock matters.
 void WriteLeaseFile(int file, const std::string& text) {

@@ -16,6 +16,7 @@
 
 #include "base/system/kernel_file.h"
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -162,8 +163,8 @@ class Sharing {
     }
     const std::vector<std::uint32_t> all = AllOf(pool_);
     if (equals.size() > all.size()) {
-      shares_.notes.push_back(fmt::format("{} processes share {} core{}: they take turns", equals.size(), all.size(),
-                                          all.size() == 1 ? "" : "s"));
+      shares_.notes.push_back(
+          fmt::format("{} processes share {}: they take turns", equals.size(), Counted(all.size(), "core")));
       for (std::size_t i = 0; i < equals.size(); ++i) shares_.of[equals[i]] = {all[i * all.size() / equals.size()]};
       return;
     }
@@ -246,10 +247,7 @@ namespace fs = std::filesystem;
 
 // Reads a number list of the kernel; empty if there is none.
 std::vector<std::uint32_t> ListIn(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::getline(file, text);
-  return ParseNumberList(text).value_or(std::vector<std::uint32_t>());
+  return ParseNumberList(KernelLine(path)).value_or(std::vector<std::uint32_t>());
 }
 
 std::map<std::uint32_t, std::uint32_t> NodeOfCores(const std::string& root) {

@@ -33,20 +33,16 @@
 #include "base/system/file_access.h"
 #include "base/system/host_devices.h"
 #include "base/system/host_name.h"
+#include "base/system/kernel_file.h"
+#include "base/system/own_environment.h"
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 #include "spawn/leftovers/confinement.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/spawn_spec.h"
 
 namespace muster {
 namespace {
-
-std::string FirstLine(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 // The value of `name` in a file of NAME=VALUE lines, without quotes; empty if there is none.
 std::string Assigned(const std::string& path, std::string_view name) {
@@ -158,7 +154,7 @@ HostFacts ReadHostFacts(const std::vector<std::string>& variables, const std::ve
                         const std::string& root) {
   HostFacts facts;
   facts.system = Assigned(root + "etc/os-release", "PRETTY_NAME");
-  facts.kernel = FirstLine(root + "proc/sys/kernel/osrelease");
+  facts.kernel = KernelLine(root + "proc/sys/kernel/osrelease");
   utsname names = {};
   if (::uname(&names) == 0) facts.machine = names.machine;
   facts.root = ::geteuid() == 0;
@@ -182,9 +178,9 @@ std::map<std::string, std::string> ReadDrivers(const std::string& root) {
   const auto add = [&drivers](const char* kind, const std::string& version) {
     if (!version.empty()) drivers.emplace(kind, version);  // the first known version is used
   };
-  add("cuda", NvidiaVersion(FirstLine(root + "proc/driver/nvidia/version")));
-  add("cuda", FirstLine(root + "sys/module/nvidia/version"));
-  add("hip", FirstLine(root + "sys/module/amdgpu/version"));
+  add("cuda", NvidiaVersion(KernelLine(root + "proc/driver/nvidia/version")));
+  add("cuda", KernelLine(root + "sys/module/nvidia/version"));
+  add("hip", KernelLine(root + "sys/module/amdgpu/version"));
   std::string installed = Assigned(root + "etc/ascend_install.info", "Driver_Install_Path_Param");
   if (!installed.starts_with('/')) installed = "/usr/local/Ascend";
   add("ascend", Assigned(root + installed.substr(1) + "/driver/version.info", "Version"));
@@ -247,13 +243,6 @@ std::string ErrorOf(long result) { return result < 0 ? std::strerror(errno) : ""
 // ENOSYS means that the call is missing; other errors are about its arguments.
 std::string MissingOf(long result) { return result < 0 && errno == ENOSYS ? std::strerror(errno) : ""; }
 
-std::string FirstLineOf(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 std::string TryPidfd() {
   const UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   return fd ? "" : std::strerror(errno);
@@ -271,12 +260,12 @@ std::string TryLandlock() {
 
 std::string TryUserNamespaces(const std::string& root) {
   if (::geteuid() == 0) return {};
-  if (FirstLineOf(root + "proc/sys/kernel/unprivileged_userns_clone") == "0")
+  if (KernelLine(root + "proc/sys/kernel/unprivileged_userns_clone") == "0")
     return "kernel.unprivileged_userns_clone is 0";
-  if (FirstLineOf(root + "proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
+  if (KernelLine(root + "proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
     return "kernel.apparmor_restrict_unprivileged_userns is 1";
   }
-  if (FirstLineOf(root + "proc/sys/user/max_user_namespaces") == "0") return "user.max_user_namespaces is 0";
+  if (KernelLine(root + "proc/sys/user/max_user_namespaces") == "0") return "user.max_user_namespaces is 0";
   return {};
 }
 
@@ -413,10 +402,7 @@ PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes)
   PythonFact fact;
   fact.program = program;
   fact.error = "it did not list its packages";
-  while (!bytes.empty()) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    std::string_view line = bytes.substr(0, end);
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  for (std::string_view line : TextLines(bytes)) {
     if (!line.starts_with(kMark)) continue;
     line.remove_prefix(kMark.size());
     const std::string_view what = line.substr(0, line.find('\t'));
@@ -438,10 +424,8 @@ bool InspectHost(int in, int out, const std::string& version) {
   if (!command || !std::holds_alternative<Inspect>(*command)) return false;
   const auto& wanted = std::get<Inspect>(*command);
 
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
   Inspected reported;
-  reported.facts = ReadHostFacts(wanted.variables, environment);
+  reported.facts = ReadHostFacts(wanted.variables, OwnVariables());
   reported.facts.muster = version;
   if (WriteAll(out, EncodeFrame(AgentMessage(reported))) != 0) return false;
   if (wanted.trials) reported.facts.trials = TryHost();
@@ -497,7 +481,7 @@ tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const
     if (!held) return tl::unexpected<SpawnError>(std::move(held.error()));
     question = std::move(*held);
     spec.argv = {agent_, "--inspect"};
-    for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+    spec.env = OwnEnvironment();
   } else if (number == NameNumber()) {
     spec.argv = {"/bin/sh", "-c", kNameShell, OwnHostName()};
     spec.env = EnvPointers(command_.environment);

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <fstream>
 #include <sstream>
 
 #include <fcntl.h>
@@ -238,13 +237,6 @@ std::string FullDiskText(const std::string& log, const std::string& cwd) {
   return {};
 }
 
-std::string FirstLineOf(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 std::optional<off_t> SizeOf(const std::string& path, struct timespec* changed = nullptr) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -272,8 +264,8 @@ std::string NewestOf(const std::string& pattern) {
 }
 
 std::string CoreText(std::int32_t pid, std::int32_t signal, const std::string& cwd) {
-  const std::string pattern = FirstLineOf("/proc/sys/kernel/core_pattern");
-  const CorePlace place = CorePlaceOf(pattern, FirstLineOf("/proc/sys/kernel/core_uses_pid") == "1",
+  const std::string pattern = KernelLine("/proc/sys/kernel/core_pattern");
+  const CorePlace place = CorePlaceOf(pattern, KernelLine("/proc/sys/kernel/core_uses_pid") == "1",
                                       {pid, signal, ::getuid(), ::getgid(), OwnHostName(), cwd});
   if (place.kind == CorePlace::Kind::kProgram) return fmt::format("the core dump was handed to {}", place.text);
   const std::string file = place.kind == CorePlace::Kind::kGlob ? NewestOf(place.text) : place.text;

@@ -73,9 +73,9 @@ class AgentGuard {
 // cost of the guard. The guard itself does not return: it closes all descriptors except stderr and `ties`, waits for
 // the agent's exit as GuardChild does, kills the remaining processes, and exits.
 //
-// Without an account it exits with the agent's exit code, or with `failed` and a message on stderr if a signal killed
-// the agent or some process cannot be killed. If no guard can be created, it returns an empty one and leaves the ties
-// open.
+// Without a pipe for that number it exits with the agent's exit code, or with `failed` and a message on stderr if a
+// signal killed the agent or some process cannot be killed. If no guard can be created, it returns an empty one and
+// leaves the ties open.
 AgentGuard BeGuarded(int failed, const GuardTies& ties);
 
 }  // namespace muster

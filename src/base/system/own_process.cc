@@ -11,7 +11,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-namespace muster {
+#include "base/system/kernel_file.h"
 
 void KeepExitStatuses() {
   struct sigaction children = {};
@@ -73,9 +73,7 @@ struct ProcessStat {
 };
 
 ProcessStat ReadStat(const std::string& process) {
-  std::ifstream file("/proc/" + process + "/stat");
-  std::string text;
-  std::getline(file, text);
+  const std::string text = KernelText("/proc/" + process + "/stat");
   ProcessStat stat;
   const std::size_t name_end = text.rfind(") ");  // the name may contain any character
   if (name_end == std::string::npos) return stat;
@@ -107,12 +105,7 @@ std::uint64_t OwnStartTicks() {
 }
 
 std::string BootId() {
-  static const std::string id = [] {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string line;
-    std::getline(file, line);
-    return line;
-  }();
+  static const std::string id = KernelLine("/proc/sys/kernel/random/boot_id");
   return id;
 }
 

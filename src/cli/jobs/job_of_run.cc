@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
@@ -135,10 +136,7 @@ std::string OutputOfAttempt(const JobOfRun& job, const std::string& run_dir) {
   to = std::min(to, static_cast<std::uint64_t>(size));
   if (to <= from) return {};
   if (to - from > kOutputTail) from = to - kOutputTail;
-  std::string text(to - from, '\0');
-  const ssize_t got = ::pread(file.get(), text.data(), text.size(), static_cast<off_t>(from));
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return text;
+  return BytesAt(file.get(), from, to - from);
 }
 
 // The names of states that are ends of an allocation rather than of the run in it.

@@ -18,6 +18,7 @@
 
 #include "base/system/file_access.h"
 #include "base/system/host_name.h"
+#include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
@@ -192,8 +193,7 @@ int RunDoctor(const DoctorOptions& options) {
   }
   if (hosts->empty()) hosts->push_back({OwnHostName(), {}, {}});
 
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  const std::vector<std::string> environment = OwnVariables();
   const std::vector<HostNeeds> needs = plan.hosts.empty() ? std::vector<HostNeeds>() : NeedsOf(plan, hosts->size());
   HostQuestion wanted;
   wanted.environment = environment;

@@ -20,6 +20,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/quoting.h"
 #include "cli/command/command_output.h"
+#include "cli/command/small_file.h"
 #include "cli/jobs/follow_job.h"
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/known_recipe.h"
@@ -47,12 +48,6 @@ struct Submitted {
   std::string run_dir;
 };
 
-// A file of the call, from wherever it is read again.
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  return path.empty() ? path : std::filesystem::absolute(path, error).lexically_normal().string();
-}
-
 // The script of the job that runs in that directory.
 Result<void> CompleteCall(const RunSubmission& submission, const Plan& plan, const std::string& run_dir,
                           BatchCall& call) {
@@ -76,7 +71,7 @@ Result<void> FillDirectory(const RunSubmission& submission, const RunRequest& re
   const RequeueRule requeue = RequeueOf(call.page, call.settings);
   JobRecord record;
   record.engine = call.page.name;
-  record.page = Absolute(submission.source.recipe.engine.page);
+  record.page = AbsolutePath(submission.source.recipe.engine.page);
   record.run = made.run;
   record.name = request.plan.name;
   record.submitted_at = UtcText(WallNowNs());
@@ -102,7 +97,8 @@ Result<Submitted> PrepareDirectory(const RunSubmission& submission, BatchCall& c
   // What a script cannot hold is refused before anything is made.
   BatchCall tried = call;
   const std::string run_dir = submission.run_dir.empty() ? *runs_folder + "/new" : submission.run_dir;
-  if (auto done = CompleteCall(submission, request.plan, Absolute(run_dir), tried); !done) return Fail(done.error());
+  if (auto done = CompleteCall(submission, request.plan, AbsolutePath(run_dir), tried); !done)
+    return Fail(done.error());
   Submitted made{RandomHex(kRunIdBytes), {}};
   const auto directory =
       submission.run_dir.empty()

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/run_argument.h"
@@ -126,12 +127,6 @@ void RunFacts::AddNames(std::set<std::string>& names) {
 }
 
 namespace {
-
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ",") + text;
-  return joined;
-}
 
 Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Value(text); }
 

@@ -61,9 +61,8 @@ Result<Binding> BindingOfRun(const std::string& run_dir) {
   const auto json = ValueFromJsonText(*text);
   if (!json) return fail(json.error());
   Binding binding;
-  std::error_code error;
   binding.run_id = TextField(*json, "run");
-  binding.run_dir = fs::absolute(run_dir, error).lexically_normal();
+  binding.run_dir = AbsolutePath(run_dir);
   binding.checkpoint = TextField(*json, "checkpoint");
   if (const Value* hosts = FieldOf(*json, "hosts"); hosts != nullptr && hosts->AsList() != nullptr) {
     for (const Value& one : *hosts->AsList()) {

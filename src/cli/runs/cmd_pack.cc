@@ -19,6 +19,7 @@
 
 #include "base/system/file_access.h"
 #include "base/system/known_secrets.h"
+#include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
@@ -237,7 +238,7 @@ int RunPack(const PackOptions& options) {
     masked += values;
   }
   order.copies = copies.folder();
-  for (char** variable = environ; *variable != nullptr; ++variable) order.environment.emplace_back(*variable);
+  order.environment = OwnVariables();
   WaitLine waiting("packing " + *found);
   const std::string why = PackWithTar(order, [&](unsigned seconds) { waiting.Show(seconds); });
   waiting.Clear();

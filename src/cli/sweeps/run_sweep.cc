@@ -238,14 +238,6 @@ int Run(Start start, const RunDirectory& directory, Surroundings made, const Swe
   return outcome->exit_code;
 }
 
-// Redirects the head's output to head.log in the sweep's directory.
-Result<void> KeepWords(const RunDirectory& directory) {
-  const auto words = OpenOrCreateFile(directory.folder(), kHeadLogEntry.name);  // it may be that of an earlier head
-  if (!words) return Fail(words.error());
-  if (::fcntl(words->get(), F_SETFL, O_APPEND) == 0 && ::dup2(words->get(), STDERR_FILENO) >= 0) return {};
-  return Fail(SystemError("file", kHeadLogEntry.name, errno));
-}
-
 int FailInBackground(BackgroundLine& line, const Diagnostics& problems) {
   line.Failed(ExitCodeFor(problems), problems);
   return Refuse(problems);
@@ -254,7 +246,8 @@ int FailInBackground(BackgroundLine& line, const Diagnostics& problems) {
 // In the new process. The caller hears of the first trial that begins, or why none does.
 int CarryInBackground(Start start, const RunDirectory& directory, Surroundings made, const SweepStartOptions& options,
                       const RecipeOptions& recipe, BackgroundLine& line) {
-  if (auto kept = KeepWords(directory); !kept) return FailInBackground(line, kept.error());
+  if (auto kept = RedirectToHeadLog(directory.folder(), STDERR_FILENO); !kept)
+    return FailInBackground(line, kept.error());
   const std::string id = start.file.sweep_id;
   const auto begun = [&] { line.Begun(id, directory.path(), {}); };
   start.on_begun = begun;

@@ -12,6 +12,7 @@
 #include "base/system/clock.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "muster/plan.h"
 #include "page/compute/importance.h"
 #include "run/directory/private_files.h"
@@ -427,12 +428,6 @@ Value DescriptionOf(const std::string& sweep_dir) {
 double SecondsSince(std::uint64_t began_ns, const std::string& utc) {
   const auto at = ParseUtc(utc);
   return at ? SecondsBetween(began_ns, *at) : 0;
-}
-
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ",") + text;
-  return joined;
 }
 
 // The devices that a run was given, "npu0" or "node1:npu0"; from its journal, read up to that record.

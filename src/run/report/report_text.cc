@@ -11,6 +11,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "run/directory/run_tags.h"
 #include "run/report/context_report.h"
 #include "run/report/dump_report.h"
@@ -40,10 +41,6 @@ std::string MembersText(const Members& members) {
     text += fmt::format(" (rank{} {})", members.ranks.size() == 1 ? "" : "s", IndexRanges(members.ranks));
   }
   return text;
-}
-
-std::string Plural(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 // The error file of the process.
@@ -143,7 +140,7 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
   for (std::size_t i = 0; i < std::min(account.others.size(), kMaxGroups); ++i)
     text += GroupText(account.others[i], once);
   if (account.others.size() > kMaxGroups) {
-    text += fmt::format("  … and {} that ended differently\n", Plural(account.others.size() - kMaxGroups, "group"));
+    text += fmt::format("  … and {} that ended differently\n", Counted(account.others.size() - kMaxGroups, "group"));
   }
   // With only one entry, the timeline would repeat the first failure.
   if (account.timeline.size() < 2) return text;
@@ -153,7 +150,7 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
   const auto at = static_cast<std::size_t>(zero - account.timeline.begin());
   const std::size_t first = at > kMaxEntries / 3 ? at - kMaxEntries / 3 : 0;
   text += fmt::format("  around the first failure, that of {}:\n", Printable(origin_name));
-  if (first > 0) text += fmt::format("    {} before\n", Plural(first, "entry"));
+  if (first > 0) text += fmt::format("    {} before\n", Counted(first, "entry", "entries"));
   for (std::size_t i = first; i < std::min(account.timeline.size(), first + kMaxEntries); ++i) {
     const TimelineEntry& entry = account.timeline[i];
     const std::string until = entry.to - entry.from < 0.0005 ? "" : fmt::format(", the last at {}", TimeText(entry.to));
@@ -421,7 +418,7 @@ std::string VerdictWords(const std::string& verdict) {
 }
 
 // "worker: 1 failed first, 3 ended because of it"; the first failure is described above.
-std::string Counted(const Report& report, bool colour) {
+std::string VerdictCounts(const Report& report, bool colour) {
   std::vector<std::string> order;
   std::map<std::string, std::map<std::string, std::size_t>> roles;
   for (const ProcessReport& process : report.processes) {
@@ -496,12 +493,6 @@ std::string Given(const Report& report, const char* name, const Of& of) {
   }
   if (given == 0) return {};
   return fmt::format("  {:<10}{}{}\n", name, text, given > kShown ? fmt::format(" and {} more", given - kShown) : "");
-}
-
-std::string Joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
-  return text;
 }
 
 // Processes are called "left" only if all agents have reported their end. If one is lost, or the head was killed, their
@@ -627,7 +618,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
   text += DumpLines(report);
   text += ReplacementLines(report);
   text += RestartLines(report);
-  text += Counted(report, view.colour);
+  text += VerdictCounts(report, view.colour);
   text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });
   text += Given(report, "cores", [](const ProcessReport& process) { return process.cores; });
   text += ContextText(report.contexts);

@@ -127,7 +127,7 @@ void RunNotices::Begin() {
   if (run_.plan.notifications.empty() || run_.request.rehearsal) return;
   NotifierSetting setting;
   setting.notifications = run_.plan.notifications;
-  for (const char* variable : OwnEnvironment()) setting.environment.emplace_back(variable);
+  setting.environment = OwnVariables();
   setting.sources = run_.request.environment;
   setting.cwd = run_.request.cwd;
   setting.search_dirs = run_.request.search_dirs;

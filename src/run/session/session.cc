@@ -106,14 +106,7 @@ Result<void> OpenRunDirectory(LiveRun& run, Binding& binding) {
   return {};
 }
 
-Result<void> KeepWords(const LiveRun& run) {
-  if (!run.request.keep_words) return {};
-  const Result<UniqueFd> words = CreateFile(run.directory->folder(), kHeadLogEntry.name, O_APPEND);
-  if (!words) return Fail(words.error());
-  if (::dup2(words->get(), run.request.console.err) < 0) return Fail(SystemError("file", kHeadLogEntry.name, errno));
-  return {};
-}
-
+// The files that define the run. Sets LiveRun::plan_id. Returns the folder of the logs.
 Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
   const RunRequest& request = run.request;
   const int folder = run.directory->folder();
@@ -131,6 +124,7 @@ Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
   return logs;
 }
 
+// Creates the journal with its first record.
 Result<void> OpenJournal(LiveRun& run) {
   const RunRequest& request = run.request;
   Result<void> created = run.journal.Create(run.directory->folder(), ReservedBytesFor(run.plan, request.terse));
@@ -314,7 +308,10 @@ Result<void> Session::Open() {
   if (Result<void> opened = terminal_.Open([this] { control_.StopByKeys(); }); !opened) return opened;
   if (Result<void> opened = OpenRunDirectory(run_, binding_); !opened) return opened;
   checkpoints_.NoteEarlier();
-  if (Result<void> kept = KeepWords(run_); !kept) return kept;
+  if (run_.request.keep_words) {
+    Result<void> kept = RedirectToHeadLog(run_.directory->folder(), run_.request.console.err);
+    if (!kept) return kept;
+  }
   // Agents connect while the files are written.
   links_.Connect(transport_,
                  [this](std::uint32_t host, ChannelMessage message) { OnMessage(host, std::move(message)); });

@@ -12,6 +12,7 @@
 
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "run/directory/private_files.h"
 
 namespace muster {
@@ -100,14 +101,11 @@ constexpr std::size_t kMaxId = 64;
 // One a line. The file is not trusted: an id becomes a word of a command.
 std::vector<std::string> JobsIn(const std::string& text) {
   std::vector<std::string> jobs;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string id = text.substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string_view id : TextLines(text)) {
     const bool sound = !id.empty() && id.size() <= kMaxId &&
                        std::isalnum(static_cast<unsigned char>(id.front())) != 0 &&
                        std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-    if (sound) jobs.push_back(std::move(id));
+    if (sound) jobs.emplace_back(id);
   }
   return jobs;
 }

@@ -146,7 +146,7 @@ SweepNotices::SweepNotices(boost::asio::io_context& io, const SweepRequest& requ
   if (request.notifications.empty()) return;
   NotifierSetting setting;
   setting.notifications = request.notifications;
-  for (const char* variable : OwnEnvironment()) setting.environment.emplace_back(variable);
+  setting.environment = OwnVariables();
   setting.sources = request.run.environment;
   setting.cwd = request.run.cwd;
   setting.search_dirs = request.run.search_dirs;

@@ -48,8 +48,6 @@ class SweepRows {
 //
 // A sweep directory may come from elsewhere. Rows are read only from an index that is exactly what muster creates.
 
-inline constexpr char kIndexName[] = "/index.sqlite";
-
 // The position up to which the rows and the stored progress of an index go.
 struct Indexed {
   JournalPosition rows;

@@ -7,6 +7,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "space/space.h"
 
@@ -114,7 +115,7 @@ namespace {
 std::string SteeredLine(const SweepSteered& steered) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "steered: " : ", ") + part; };
-  if (steered.slots) add(fmt::format("{} trial{} at a time", *steered.slots, *steered.slots == 1 ? "" : "s"));
+  if (steered.slots) add(Counted(*steered.slots, "trial") + " at a time");
   if (steered.trials) add(fmt::format("{} trials", *steered.trials));
   if (steered.max_trials) add(fmt::format("at most {} of them are started", *steered.max_trials));
   return text;
@@ -138,11 +139,11 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
   const SweepProgress& account = *status.account;
   const std::string state = SweepState(account, false);
   std::string text =
-      fmt::format("{}{}: {}\n", Printable(account.name()), state == "complete" ? "" : " " + state, Printable(why));
-  text += fmt::format("  {} of {} trials over: {}\n", account.over().size(), CountsOf(account, true).possible,
-                      Counts(account));
-  if (const auto impossible = account.impossible().size()) {
-    text += fmt::format("  {} point{} impossible\n", impossible, impossible == 1 ? "" : "s");
+      fmt::format("{}{}: {}\n", Printable(progress.name()), state == "complete" ? "" : " " + state, Printable(why));
+  text += fmt::format("  {} of {} trials over: {}\n", progress.over().size(), CountsOf(progress, true).possible,
+                      Counts(progress));
+  if (const auto impossible = progress.impossible().size()) {
+    text += fmt::format("  {} impossible\n", Counted(impossible, "point"));
   }
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const auto trial_class = static_cast<TrialClass>(i);
