@@ -16,6 +16,7 @@
 
 #include "base/system/file_access.h"
 #include "base/values/quoting.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -306,7 +307,7 @@ void HostFolder::Remove() {
   const std::string top = FileBelow{directory(), {}}.ThroughDescriptor();
   for (const auto& [file, bytes] : sent_) ::unlinkat(directory(), file.c_str(), 0);
   for (const std::string& file : put_) ::unlinkat(directory(), file.c_str(), 0);
-  fs::remove_all(top + "/python", ignored);  // including files that Python added
+  fs::remove_all(kPythonEntry.In(top), ignored);  // including files that Python added
   // Deepest first; a folder that is not empty stays, and all its parents.
   std::vector<std::string> folders;
   for (fs::recursive_directory_iterator it(top, ignored), end; !ignored && it != end; it.increment(ignored)) {

@@ -51,7 +51,7 @@ struct Submitted {
 // The script of the job that runs in that directory.
 Result<void> CompleteCall(const RunSubmission& submission, const Plan& plan, const std::string& run_dir,
                           BatchCall& call) {
-  call.job.output = run_dir + "/" + kJobOutputEntry.name;
+  call.job.output = kJobOutputEntry.In(run_dir);
   return CompleteBatchCall(call, plan, "run", submission.words, {"--detach", "-d"}, {"--submitted", run_dir});
 }
 
@@ -157,7 +157,7 @@ int SubmitRun(RunSubmission submission) {
   const auto made = PrepareDirectory(submission, *call, request);
   if (!made) return Refuse(made.error());
   const EngineJobs jobs(call->page);
-  const auto id = jobs.Submit(made->run_dir + "/" + kJobScriptEntry.name, call->script);
+  const auto id = jobs.Submit(kJobScriptEntry.In(made->run_dir), call->script);
   if (!id) {
     DiscardDirectory(made->run_dir);
     return Refuse(id.error());
@@ -299,7 +299,7 @@ void SubmittedRun::Record(const std::string& run_id, const std::string& run_dir)
   attempt.run = run_id;
   attempt.run_dir = run_dir;
   attempt.host = OwnHostName();
-  const auto printed = fs::file_size(job_.first_dir + "/" + kJobOutputEntry.name, error);
+  const auto printed = fs::file_size(kJobOutputEntry.In(job_.first_dir), error);
   attempt.output_from = error ? 0 : printed;
   if (!is_first()) {
     JobRecord record = job_.record;

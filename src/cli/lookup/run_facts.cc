@@ -58,7 +58,7 @@ const Values& RunFacts::Line() {
 
 const Values& RunFacts::Planned(bool derived) {
   if (!params_) {
-    const auto text = ReadSmallFile(summary_.run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
+    const auto text = ReadSmallFile(kPlanEntry.In(summary_.run_dir), kPlanEntry.most);
     params_ = text ? PlanMember(*text, "params") : Values();
     derived_ = text ? PlanMember(*text, "derived") : Values();
   }
@@ -74,7 +74,7 @@ const Values& RunFacts::Tags() {
 const Values& RunFacts::Metrics() {
   if (metrics_) return *metrics_;
   metrics_.emplace();
-  const auto text = ReadSmallFile(summary_.run_dir + "/" + kReportEntry.name, kReportEntry.most);
+  const auto text = ReadSmallFile(kReportEntry.In(summary_.run_dir), kReportEntry.most);
   const auto report = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   if (!report || report->AsMap() == nullptr) return *metrics_;
   const Value* roles = FieldOf(*report->AsMap(), "metrics");

@@ -535,7 +535,7 @@ Result<void> Evaluate(PlanArgument& thing, EvaluationOptions made_by) {
 }
 
 Result<PlanArgument> RunThing(PlanArgument thing, const std::string& run_dir) {
-  auto text = PlanFileText(run_dir + "/plan.json");
+  auto text = PlanFileText(kPlanEntry.In(run_dir));
   if (!text) return Fail(Error("run", {}, Quoted(run_dir) + " has no plan.json that can be read"));
   auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -636,7 +636,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
     if (fs::exists(resumption.checkpoint, error)) return resumption;
     return Fail(Error("resume", {}, fmt::format("--checkpoint {}: there is no such file", Quoted(options.checkpoint))));
   }
-  const auto text = ReadSmallFile(*run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
+  const auto text = ReadSmallFile(kPlanEntry.In(*run_dir), kPlanEntry.most);
   if (!text) return Cannot(resumption.run, text.error(), "a run directory holds plan.json");
   const auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -664,7 +664,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
 }
 
 Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
-  const auto text = ReadSmallFile(run_dir + "/" + kBindingEntry.name, kBindingEntry.most);
+  const auto text = ReadSmallFile(kBindingEntry.In(run_dir), kBindingEntry.most);
   if (!text) return std::optional<Resumption>();
   const auto binding = ValueFromJsonText(*text);
   if (!binding || binding->AsMap() == nullptr) return std::optional<Resumption>();

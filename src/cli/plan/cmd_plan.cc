@@ -56,7 +56,7 @@ Result<Binding> BindingOfRun(const std::string& run_dir) {
     return Fail(Error("run", {}, fmt::format("the run {} has no binding: {}", Quoted(run_dir), why),
                       "a run that came to its start has one"));
   };
-  const auto text = ReadSmallFile(run_dir + "/" + kBindingEntry.name, kBindingEntry.most);
+  const auto text = ReadSmallFile(kBindingEntry.In(run_dir), kBindingEntry.most);
   if (!text) return fail(text.error());
   const auto json = ValueFromJsonText(*text);
   if (!json) return fail(json.error());

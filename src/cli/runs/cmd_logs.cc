@@ -39,6 +39,7 @@
 #include "sweep/watch/sweep_snapshot.h"
 #include "sweep/watch/watch_sweep.h"
 #include "wire/files/log_bytes.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -92,10 +93,10 @@ Result<View> MakeView(LogsOptions& options, const std::string& run_dir, const st
   auto choice = LogChoice::Of(*report, options.filter);
   if (!choice) return Fail(std::move(choice.error()));
   view.choice = *std::move(choice);
-  auto folder = OpenFolder(AT_FDCWD, view.run_dir + "/logs");
+  auto folder = OpenFolder(AT_FDCWD, kLogsEntry.In(view.run_dir));
   if (!folder) return Fail(std::move(folder.error()));
   view.folder = *std::move(folder);
-  view.logs = view.choice.In(view.run_dir + "/logs");
+  view.logs = view.choice.In(kLogsEntry.In(view.run_dir));
   if (view.logs.empty() && options.filter.attempt && !(options.follow && view.live)) {
     return Fail(Error("logs", {}, fmt::format("no chosen process has a log of attempt {}", *options.filter.attempt),
                       "attempts count from 0; muster report shows restarts"));

@@ -29,6 +29,7 @@
 #include "muster/result.h"
 #include "run/directory/run_tags.h"
 #include "settings/values/value_json.h"
+#include "sweep/record/sweep_directory.h"
 
 namespace muster {
 namespace {
@@ -103,7 +104,7 @@ std::optional<std::string> SweepMeant(const std::vector<std::string>& words) {
   const std::string& word = words.front();
   std::error_code error;
   if (std::filesystem::is_directory(word, error)) {
-    return std::filesystem::is_regular_file(word + "/sweep.json", error) ? std::optional(word) : std::nullopt;
+    return std::filesystem::is_regular_file(kSweepEntry.In(word), error) ? std::optional(word) : std::nullopt;
   }
   const auto found = FindSweep(word);
   return found ? std::optional(*found) : std::nullopt;
@@ -249,7 +250,7 @@ void AddAxes(const Value& space, Axes& axes) {
 
 Axes AxesOf(const std::string& sweep_dir) {
   Axes axes;
-  const auto text = ReadSmallFile(sweep_dir + "/sweep.json");
+  const auto text = ReadSmallFile(kSweepEntry.In(sweep_dir), kSweepEntry.most);
   const auto json = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   const Value* description = json ? FieldOf(*json, "description") : nullptr;
   const Value* space = description == nullptr ? nullptr : FieldOf(*description, "space");

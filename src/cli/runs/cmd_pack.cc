@@ -77,7 +77,7 @@ struct PackChoice {
 };
 
 Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool all) {
-  const auto text = ReadSmallFile(run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
+  const auto text = ReadSmallFile(kPlanEntry.In(run_dir), kPlanEntry.most);
   if (!text) return Fail(Error("run", {}, text.error(), "a run directory holds plan.json"));
   const auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());

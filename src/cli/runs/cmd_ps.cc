@@ -38,6 +38,7 @@
 #include "top/top.h"
 #include "top/top_snapshots.h"
 #include "top/top_state.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -91,7 +92,7 @@ Result<SweepList> ListSweeps(const std::vector<std::string>& folders, bool live_
   for (const std::string& place : places) {
     std::vector<std::string> paths;
     std::error_code error;
-    if (std::filesystem::is_regular_file(place + "/sweep.json", error)) {
+    if (std::filesystem::is_regular_file(kSweepEntry.In(place), error)) {
       paths.push_back(place);
     } else {
       for (const FoundRun& found : RunsBelow(place, kSweepDirectories)) paths.push_back(found.path);
@@ -211,7 +212,7 @@ TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves) {
     const std::uint64_t now = WallNowNs();
     if (began && now > *began) row.seconds = InSeconds(now - *began);
     row.last_line = trial.About();
-    row.log_folder = trial.run.run_dir + "/logs";
+    row.log_folder = kLogsEntry.In(trial.run.run_dir);
     const TrialCurve& curve = curves.Read(trial.run.run_dir);
     row.trial = TopTrial{curve.step, curve.value, curve.points, DevicesText(trial), trial.PointWords()};
     run_dirs.push_back(trial.run.run_dir);
@@ -265,7 +266,7 @@ Result<Listed> List(const PsOptions& options) {
     of_sweeps.push_back(*std::move(sweeps));
     for (const std::string& folder : FoldersOfLiveHeads(OwnLiveHeadsFolder())) {
       std::error_code error;
-      const bool is_sweep = std::filesystem::is_regular_file(folder + "/sweep.json", error);
+      const bool is_sweep = std::filesystem::is_regular_file(kSweepEntry.In(folder), error);
       (is_sweep ? of_sweeps : of_runs).push_back(folder);
     }
   }

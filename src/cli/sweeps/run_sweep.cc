@@ -215,7 +215,7 @@ Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundi
 // A new sweep that was refused before it began leaves no directory that could be taken for one.
 void DiscardIfNotBegun(const RunDirectory& directory) {
   std::error_code error;
-  if (std::filesystem::exists(directory.path() + "/journal.jsonl", error) || error) return;
+  if (std::filesystem::exists(kJournalEntry.In(directory.path()), error) || error) return;
   DiscardDirectory(directory.path(), kSweepDirectories);
 }
 
@@ -339,8 +339,8 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
                              first.sources);
   if (written) written = WriteTags(directory->folder(), made.tags);
   if (written) {
-    written =
-        WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
+    written = WriteNewFile(directory->folder(), kSweepEntry.name,
+                           SweepFileText(file, SweepDescriptionValue(described.sweep)));
   }
   if (!written) return Fail(written.error());
   return directory;

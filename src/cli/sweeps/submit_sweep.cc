@@ -200,14 +200,14 @@ namespace {
 
 std::uintmax_t JournalSize(const std::string& folder) {
   std::error_code error;
-  const auto size = std::filesystem::file_size(folder + "/journal.jsonl", error);
+  const auto size = std::filesystem::file_size(kJournalEntry.In(folder), error);
   return error ? 0 : size;
 }
 
 // The script of the job that continues the sweep in that directory.
 Result<void> CompleteCall(RequestedSweep& requested, const std::string& folder, std::vector<std::string> words) {
   BatchCall& call = requested.call;
-  call.job.output = folder + "/" + kJobOutputEntry.name;
+  call.job.output = kJobOutputEntry.In(folder);
   call.job.notice = "TERM";  // a stop of the sweep, whatever announces it
   const std::string page = AbsolutePath(requested.page);
   words.insert(words.begin(), folder);
@@ -247,8 +247,8 @@ int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journa
   if (waited.end == WaitEnd::kOver) {
     std::fprintf(stderr, "muster: %s ended before the sweep began: %s; its output is in %s\n",
                  PrintableLines(job.Text()).c_str(), PrintableLines(StatusText(waited.status)).c_str(),
-                 Printable(folder + "/" + kJobOutputEntry.name).c_str());
-    return waited.status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
+                 Printable(kJobOutputEntry.In(folder)).c_str());
+    return ExitCodeOf(waited.status);
   }
   const char* terminal = std::getenv("TERM");
   const bool progress = !start.no_progress && terminal != nullptr && std::string_view(terminal) != "dumb";
@@ -354,7 +354,7 @@ int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory di
   const std::uintmax_t before = JournalSize(folder);
   const UniqueFd opened(::open(PrintableLines(folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   { const RunDirectory released = std::move(directory); }  // the head of the job takes the lock
-  const auto id = EngineJobs(requested.call.page).Submit(folder + "/" + kJobScriptEntry.name, requested.call.script);
+  const auto id = EngineJobs(requested.call.page).Submit(kJobScriptEntry.In(folder), requested.call.script);
   if (!id) return refuse(id.error());
   if (auto written = WriteJobId(opened.get(), *id); !written) PrintDiagnostics(written.error());
   const auto job = FindJobOfRun(folder);

@@ -25,6 +25,7 @@
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/trial_columns.h"
 #include "sweep/trial/trial_history.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -404,8 +405,6 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
   return Value(std::move(setup));
 }
 
-constexpr std::size_t kMaxSweepFile = std::size_t{64} << 20;
-
 struct OpenSweep {
   std::string dir;
   std::size_t source = 0;
@@ -418,7 +417,7 @@ struct OpenSweep {
 
 // The member "description" of sweep.json; null if there is none.
 Value DescriptionOf(const std::string& sweep_dir) {
-  const auto text = ReadFileAt(AT_FDCWD, sweep_dir + "/sweep.json", kMaxSweepFile);
+  const auto text = ReadFileAt(AT_FDCWD, kSweepEntry.In(sweep_dir), kSweepEntry.most);
   const auto json = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   if (!json) return {};
   const Value* description = FieldOf(*json, "description");
@@ -433,7 +432,7 @@ double SecondsSince(std::uint64_t began_ns, const std::string& utc) {
 // The devices that a run was given, "npu0" or "node1:npu0"; from its journal, read up to that record.
 std::vector<std::string> DevicesOf(const std::string& run_dir) {
   std::vector<std::string> devices;
-  ReadJournal(run_dir + "/journal.jsonl", [&](const JournalRecord& record) {
+  ReadJournal(kJournalEntry.In(run_dir), [&](const JournalRecord& record) {
     const auto* bound = std::get_if<PlanBound>(&record.entry);
     if (bound == nullptr) return !std::holds_alternative<RunEnded>(record.entry);
     for (const HostBinding& host : bound->hosts) {

@@ -23,6 +23,8 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "run/directory/private_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -333,8 +335,8 @@ UniqueFd OpenLock(const std::string& run_dir) {
   // Only directories that have a journal are tested: otherwise taking the lock for the test could interfere with a
   // muster process that is just starting there.
   struct stat status {};
-  if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return {};
-  return UniqueFd(::open((run_dir + "/" + kLockEntry.name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (::stat(kJournalEntry.In(run_dir).c_str(), &status) != 0) return {};
+  return UniqueFd(::open(kLockEntry.In(run_dir).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
 }  // namespace

@@ -407,7 +407,7 @@ Result<RecordedRun> ReadRun(const std::string& run_dir, std::shared_ptr<const Pl
     plan = std::make_shared<const Plan>(*std::move(read));
   }
   HideSecretsOf(*plan);  // what the reader quotes of the run's output
-  CheckedJournal journal(*plan, ReadJournal(run_dir + "/journal.jsonl"));
+  CheckedJournal journal(*plan, ReadJournal(kJournalEntry.In(run_dir)));
   return RecordedRun{std::move(folder), std::move(plan), std::move(journal)};
 }
 

@@ -18,6 +18,7 @@
 #include "engine/engine_calls.h"
 #include "run/journal/head_facts.h"
 #include "run/session/live_run.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -164,7 +165,7 @@ void RunNotices::Send(Notice notice) {
 
 void RunNotices::WatchMetrics() {
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  const std::string folder = run_.binding.run_dir + "/metrics";
+  const std::string folder = kMetricsEntry.In(run_.binding.run_dir);
   constexpr std::uint32_t kWrites = IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR;
   if (inotify && ::inotify_add_watch(inotify.get(), folder.c_str(), kWrites) >= 0) {
     metrics_.emplace(run_.io);

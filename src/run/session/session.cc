@@ -357,7 +357,7 @@ void Session::Greet() {
   const bool limited =
       std::any_of(roles.begin(), roles.end(), [](const Role& role) { return role.limits.log_bytes > 0; });
   for (std::uint32_t host = 0; host < links_.size(); ++host) {
-    Hello hello{kProtocolVersion, binding_.run_id, host, limited ? binding_.run_dir + "/logs" : std::string()};
+    Hello hello{kProtocolVersion, binding_.run_id, host, limited ? kLogsEntry.In(binding_.run_dir) : std::string()};
     hello.run_dir = binding_.run_dir;
     hello.elsewhere = run_.elsewhere;
     hello.usage_ms = UsageIntervalMs(run_.request.environment);

@@ -18,6 +18,7 @@
 #include "run/journal/run_summary.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/stop_rules.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -56,8 +57,8 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Tri
   run.evaluation = sweep.evaluation_record(options);
   run.inputs = InputsValue(evaluation.inputs);
   run.sources = std::move(evaluation.sources);
-  run.linked_sources = sweep.folder + "/recipe";
-  run.shared_python = sweep.folder + "/python";
+  run.linked_sources = kRecipeEntry.In(sweep.folder);
+  run.shared_python = kPythonEntry.In(sweep.folder);
   run.lockdown = std::move(evaluation.lockdown);
   run.evaluate_ns = evaluation.evaluate_ns;
   run.run_id = began.run_id;

@@ -14,6 +14,7 @@
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "run/directory/private_files.h"
+#include "sweep/record/sweep_directory.h"
 
 namespace muster {
 
@@ -94,8 +95,6 @@ void SweepHosts::OnNone(std::uint32_t host, const std::string& why) {
 
 namespace {
 
-constexpr const char* kJobs = "jobs";
-constexpr std::size_t kMaxBytes = 1U << 20;
 constexpr std::size_t kMaxId = 64;
 
 // One a line. The file is not trusted: an id becomes a word of a command.
@@ -116,7 +115,7 @@ TrialAllocations::TrialAllocations(boost::asio::io_context& io, TrialAllocator& 
     : io_(io), allocator_(allocator), folder_(folder), calls_(std::move(calls)), late_(io) {}
 
 void TrialAllocations::CancelLeft() {
-  const auto text = ReadFileAt(folder_, kJobs, kMaxBytes, O_NOFOLLOW);
+  const auto text = ReadFileAt(folder_, kAllocationsEntry.name, kAllocationsEntry.most, O_NOFOLLOW);
   if (!text) return;
   const std::vector<std::string> jobs = JobsIn(*text);
   if (jobs.empty()) return;
@@ -125,7 +124,7 @@ void TrialAllocations::CancelLeft() {
                            fmt::join(jobs, ", "), Sentence(cancelled.error())));
     return;
   }
-  ::unlinkat(folder_, kJobs, 0);
+  ::unlinkat(folder_, kAllocationsEntry.name, 0);
 }
 
 std::size_t TrialAllocations::waiting() const {
@@ -213,8 +212,8 @@ void TrialAllocations::Keep() {
     if (entry.allocation && !entry.allocation->id().empty()) text += entry.allocation->id() + "\n";
   }
   if (text.empty()) {
-    ::unlinkat(folder_, kJobs, 0);
-  } else if (const auto kept = ReplaceFile(folder_, kJobs, text); !kept) {
+    ::unlinkat(folder_, kAllocationsEntry.name, 0);
+  } else if (const auto kept = ReplaceFile(folder_, kAllocationsEntry.name, text); !kept) {
     calls_.say("warning: " + Sentence(kept.error()));
   }
 }

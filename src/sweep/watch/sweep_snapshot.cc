@@ -19,6 +19,7 @@
 #include "space/space.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_status.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -89,7 +90,7 @@ void TrialCurves::Process::Take(const MetricHistory& history, const std::string&
 }
 
 void TrialCurves::ReadFiles(Run& run, const std::string& run_dir) {
-  const auto folder = OpenFolder(AT_FDCWD, run_dir + "/metrics");
+  const auto folder = OpenFolder(AT_FDCWD, kMetricsEntry.In(run_dir));
   if (!folder) return;
   std::string role;
   std::uint32_t index = 0;

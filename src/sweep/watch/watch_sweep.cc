@@ -22,6 +22,7 @@
 #include "sweep/record/sweep_progress.h"
 #include "sweep/record/sweep_status.h"
 #include "sweep/watch/sweep_snapshot.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -36,7 +37,7 @@ Result<bool> SweepFeed::Start(const std::string& sweep_dir, Calls calls) {
   folder_ = UniqueFd(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) return Fail(SystemError("sweep", "cannot open " + Quoted(sweep_dir), errno));
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  const std::string journal = sweep_dir + "/journal.jsonl";
+  const std::string journal = kJournalEntry.In(sweep_dir);
   if (!inotify || ::inotify_add_watch(inotify.get(), journal.c_str(), IN_MODIFY | IN_CLOSE_WRITE) < 0) {
     return Fail(SystemError("inotify", "cannot follow " + Quoted(journal), errno));
   }
