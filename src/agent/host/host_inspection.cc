@@ -450,7 +450,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
   going_ = true;
   asked_at_ = WallNowNs();
   command_ = std::move(command);
-  accounts_.clear();
+  outputs_.clear();
   failures_.clear();
   for (std::uint32_t number = 0; number <= command_.pythons.size() + (command_.trials ? 1 : 0); ++number) {
     if (const auto started = Start(number, descriptors); !started) {
@@ -463,7 +463,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
     if (error || !going_) return;
     const std::string late =
         fmt::format("it took longer than {}", DurationText(static_cast<double>(command_.within_ms) / 1000));
-    for (const auto& [number, account] : accounts_) {
+    for (const auto& [number, output] : outputs_) {
       if (commands_.Runs(number, 0)) failures_.emplace(number, late);
     }
     Report();
@@ -472,8 +472,8 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
 }
 
 tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const ResourceLimit& descriptors) {
-  auto account = CreateMemoryFile("muster-inspection", kMaxOutputBytes);
-  if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
+  auto output = CreateMemoryFile("muster-inspection", kMaxOutputBytes);
+  if (!output) return tl::unexpected<SpawnError>(std::move(output.error()));
   SpawnSpec spec;
   UniqueFd question;
   if (number == kLooker) {
@@ -491,12 +491,12 @@ tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const
     spec.env = EnvPointers(command_.environment);
   }
   spec.stdin_fd = question.get();
-  spec.stdout_fd = account->get();
+  spec.stdout_fd = output->get();
   spec.cwd = "/";
   spec.limits.push_back(descriptors);
   auto started = commands_.Start(number, 0, std::move(spec));
   if (!started) return tl::unexpected<SpawnError>(std::move(started.error()));
-  accounts_.insert_or_assign(number, std::move(*account));
+  outputs_.insert_or_assign(number, std::move(*output));
   return {};
 }
 
@@ -522,26 +522,26 @@ void HostInspection::Report() {
   going_ = false;
   deadline_.cancel();
   Inspected reported;
-  if (const auto account = accounts_.find(kLooker); account != accounts_.end()) {
-    auto looked = LastReport(ReadMemoryFile(account->second.get(), kMaxOutputBytes));
+  if (const auto output = outputs_.find(kLooker); output != outputs_.end()) {
+    auto looked = LastReport(ReadMemoryFile(output->second.get(), kMaxOutputBytes));
     if (looked) reported = std::move(*looked);
   }
   if (const auto failed = failures_.find(kLooker); failed != failures_.end()) {
     reported.error = "its file systems and programs are not known: " + failed->second;
   }
   for (std::uint32_t number = 1; number <= command_.pythons.size(); ++number) {
-    const auto account = accounts_.find(number);
+    const auto output = outputs_.find(number);
     PythonFact fact = ParsePythonOutput(
         command_.pythons[number - 1],
-        account == accounts_.end() ? std::string() : ReadMemoryFile(account->second.get(), kMaxOutputBytes));
+        output == outputs_.end() ? std::string() : ReadMemoryFile(output->second.get(), kMaxOutputBytes));
     if (const auto failed = failures_.find(number); failed != failures_.end()) fact.error = failed->second;
     reported.facts.pythons.push_back(std::move(fact));
   }
-  if (const auto account = accounts_.find(NameNumber()); account != accounts_.end()) {
-    reported.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(account->second.get(), kMaxOutputBytes),
+  if (const auto output = outputs_.find(NameNumber()); output != outputs_.end()) {
+    reported.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(output->second.get(), kMaxOutputBytes),
                                               !failures_.contains(NameNumber())));
   }
-  accounts_.clear();
+  outputs_.clear();
   reported.asked_at = asked_at_;
   reported.answered_at = WallNowNs();
   observer_.done(reported);

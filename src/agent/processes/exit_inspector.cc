@@ -97,7 +97,7 @@ MemoryKills::MemoryKills() {
   CountFromNow();
 }
 
-void MemoryKills::CountFromNow() { accounted_ = ReadCounter().value_or(0); }
+void MemoryKills::CountFromNow() { attributed_ = ReadCounter().value_or(0); }
 
 std::optional<std::uint64_t> MemoryKills::ReadCounter() const {
   std::array<char, 4'096> events;  // a few short lines
@@ -124,10 +124,10 @@ void MemoryKills::ReadLog() {
 std::string MemoryKills::Of(pid_t pid, MonotonicNs started) {
   std::string phrase;
   const std::optional<std::uint64_t> count = ReadCounter();
-  if (count && *count > accounted_) {
+  if (count && *count > attributed_) {
     phrase = fmt::format("{} counts {} processes killed for lack of memory, {} when muster last looked", counter_,
-                         *count, accounted_);
-    ++accounted_;
+                         *count, attributed_);
+    ++attributed_;
   }
   ReadLog();
   // An older process may have had the same pid. The log's clock and the monotonic one differ by less than a second.

@@ -35,7 +35,7 @@ const char* JoinHolder();
 // The descriptors that the guard keeps besides stderr; -1: none. At most one of them is given.
 struct GuardTies {
   // A pipe of its parent: the guard writes there how many processes it has killed, and exits like the agent.
-  int account = -1;
+  int kill_count = -1;
   // The agent's connection, a socket: the guard closes it when no process is left, so that the head sees the end of the
   // connection after everything else. If a process cannot be killed, the connection is reset instead.
   int connection = -1;

@@ -132,7 +132,7 @@ Value TextOrNull(const std::string& text) { return text.empty() ? Value() : Valu
 
 }  // namespace
 
-std::string OpenedSweep::State() const { return SweepState(view.account(), live); }
+std::string OpenedSweep::State() const { return SweepState(view.progress(), live); }
 
 std::string OpenedSweep::ValueName() const {
   return file.objective && !file.objective->metric.empty() ? file.objective->metric : "loss";
@@ -144,17 +144,17 @@ nlohmann::json ObjectiveJson(const OpenedSweep& sweep) {
   return {{"metric", Readable(objective->metric)}, {"maximize", objective->maximize}};
 }
 
-nlohmann::json ClassesJson(const SweepProgress& account) {
+nlohmann::json ClassesJson(const SweepProgress& progress) {
   nlohmann::json classes = nlohmann::json::object();
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    const std::uint64_t count = account.count(static_cast<TrialClass>(i));
+    const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
     if (count > 0) classes[std::string(kTrialClassNames[i])] = count;
   }
   return classes;
 }
 
 nlohmann::json BestJson(const OpenedSweep& sweep) {
-  const auto& best = sweep.view.account().best();
+  const auto& best = sweep.view.progress().best();
   if (!best) return nullptr;
   return {{"trial", best->trial},
           {"attempt", best->attempt + 1},

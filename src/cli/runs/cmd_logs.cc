@@ -347,11 +347,11 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
   }
   RunFollower follower(STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
   SweepFeed feed(follower.io());
-  SweepProgress account;
+  SweepProgress progress;
   bool began = false;  // the existing entries have been read
   const auto follow = [&](TrialNumber number) {
-    const auto open = account.open().find(number);
-    if (open == account.open().end() || open->second.attempts == 0) return;
+    const auto open = progress.open().find(number);
+    if (open == progress.open().end() || open->second.attempts == 0) return;
     RunningTrial trial;
     trial.trial = number;
     trial.attempt = open->second.attempts - 1;
@@ -360,7 +360,7 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
              follower);
   };
   const auto take = [&](const SweepRecord& record) {
-    account.Take(record.entry);
+    progress.Take(record.entry);
     const auto* attempt = std::get_if<AttemptBegan>(&record.entry);
     if (attempt != nullptr && began) follow(attempt->trial);
   };
@@ -369,7 +369,7 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
   if (!live) return Fail(live.error());
   if (!*live) return Fail(Error("logs", {}, "the sweep is not running: there is nothing to follow"));
   began = true;
-  for (const auto& [number, open] : account.open()) {
+  for (const auto& [number, open] : progress.open()) {
     if (open.running) follow(number);
   }
   return follower.Run();

@@ -492,7 +492,7 @@ Value AttemptValue(const OpenSweep& sweep, const AttemptRow& row, std::size_t pa
 }
 
 Value CountsValue(const OpenSweep& sweep) {
-  const TrialCounts counts = CountsOf(sweep.view.account(), sweep.live);
+  const TrialCounts counts = CountsOf(sweep.view.progress(), sweep.live);
   return Value(Value::Map{{"possible", CountValue(counts.possible)},
                           {"over", CountValue(counts.over)},
                           {"failed", CountValue(counts.failed)},
@@ -532,7 +532,7 @@ Result<void> AddTotals(const OpenSweep& sweep, Value::Map& source) {
 }
 
 Result<Value::Map> SourceOf(const OpenSweep& sweep) {
-  const SweepProgress& progress = sweep.view.account();
+  const SweepProgress& progress = sweep.view.progress();
   const auto began = sweep.view.Began();
   const auto last = sweep.view.Last();
   if (!began) return Fail(began.error());
@@ -576,7 +576,7 @@ void AddDifferences(const OpenSweep& sweep, PageContent& page) {
   const auto add = [&](const std::string& name, const Value* value) {
     if (value != nullptr) AddDifference(page, sweep.source, name, CellValue(*value));
   };
-  const Value trials(CountValue(sweep.view.account().trials()));
+  const Value trials(CountValue(sweep.view.progress().trials()));
   add("trials", &trials);
   for (const char* name : {"objective", "sampler", "early_stop", "retry", "budget", "where"}) {
     add(name, FieldOf(sweep.description, name));
@@ -608,7 +608,7 @@ Result<void> AddSweep(const std::string& sweep_dir, PageContent& page) {
   std::map<TrialNumber, std::size_t> row_of;
   std::string trial_dir;  // of the first trial
   const std::string metric = sweep.file.objective ? sweep.file.objective->metric : "";
-  CurveReader curves(page, CurvePoints(sweep.view.account().begun()), ResourceOf(sweep.description), metric);
+  CurveReader curves(page, CurvePoints(sweep.view.progress().begun()), ResourceOf(sweep.description), metric);
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
     AddTrialRow(sweep, row, page);
     row_of[row.trial] = page.keys.size() - 1;

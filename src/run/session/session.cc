@@ -738,10 +738,10 @@ std::string Session::EndText(const RunEnded& ended) {
       fmt::format("{} {}{}{}\n", Printable(run_.plan.name), outcome_.outcome, ended.why.empty() ? "" : ": ", ended.why);
   const bool well = ended.cause == Cause::kNone;
   if (!run_.journal.complete() || (run_.request.terse && well)) return text;
-  const ReportFiles account = WriteReportFiles(run_.directory->folder(), binding_.run_dir,
+  const ReportFiles written = WriteReportFiles(run_.directory->folder(), binding_.run_dir,
                                                std::shared_ptr<const Plan>(request_, &request_->plan));
-  if (account.report) text = ReportText(*account.report, run_.console.ViewOfReport(well));
-  for (const Diagnostic& problem : account.problems) run_.console.Warn(problem.message);
+  if (written.report) text = ReportText(*written.report, run_.console.ViewOfReport(well));
+  for (const Diagnostic& problem : written.problems) run_.console.Warn(problem.message);
   if (!displaced_.empty()) text += fmt::format("  {:<10}{}\n", "lost", Printable(displaced_));
   return text;
 }

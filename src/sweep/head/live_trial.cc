@@ -239,10 +239,10 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
   return end;
 }
 
-void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& account, const AttemptBegan& began,
+void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& progress, const AttemptBegan& began,
                           const Plan& plan, const std::function<void(const MetricReport&)>& report) {
-  const auto open = account.open().find(began.trial);
-  if (began.resumed.checkpoint.empty() || open == account.open().end()) return;
+  const auto open = progress.open().find(began.trial);
+  if (began.resumed.checkpoint.empty() || open == progress.open().end()) return;
   for (std::uint32_t earlier = open->second.first; earlier < began.attempt; ++earlier) {
     MetricsWatch::Trial watched =
         WatchedTrial(setting, plan, setting.request.folder + "/" + TrialFolder(began.id, earlier));

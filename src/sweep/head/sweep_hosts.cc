@@ -37,9 +37,9 @@ HostPool PoolOf(const SweepRequest& request) {
 }
 
 SweepHosts::SweepHosts(boost::asio::io_context& io, Transport& transport, std::vector<std::string> names,
-                       const std::string& id, TrialScheduler& course, Calls calls)
+                       const std::string& id, TrialScheduler& scheduler, Calls calls)
     : io_(io),
-      course_(course),
+      scheduler_(scheduler),
       calls_(std::move(calls)),
       agents_(io, transport, std::move(names), id,
               {.ready = [this](std::uint32_t host, const AgentReady& ready) { OnReady(host, ready); },
@@ -48,7 +48,7 @@ SweepHosts::SweepHosts(boost::asio::io_context& io, Transport& transport, std::v
 
 bool SweepHosts::settled() const {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    if (!agents_.ready(host) && !course_.pool().closed(host)) return false;
+    if (!agents_.ready(host) && !scheduler_.pool().closed(host)) return false;
   }
   return true;
 }
@@ -59,18 +59,18 @@ void SweepHosts::Finish(std::function<void()> done) {
 }
 
 void SweepHosts::OnReady(std::uint32_t host, const AgentReady& ready) {
-  if (counted_.insert(host).second) course_.hosts().pool().SetCores(host, ready.cores);
-  if (connecting_again_.erase(host) > 0) course_.hosts().Open(host);
+  if (counted_.insert(host).second) scheduler_.hosts().pool().SetCores(host, ready.cores);
+  if (connecting_again_.erase(host) > 0) scheduler_.hosts().Open(host);
   calls_.changed();
 }
 
 // A host that was connected is tried again: an agent may have been killed, or a connection cut.
 void SweepHosts::OnLost(std::uint32_t host, const std::string& why) {
   if (finishing_) return;
-  if (course_.stopping() || ++losses_[host] > kMaxLosses) return OnNone(host, why);
-  course_.hosts().Close(host);
+  if (scheduler_.stopping() || ++losses_[host] > kMaxLosses) return OnNone(host, why);
+  scheduler_.hosts().Close(host);
   connecting_again_.insert(host);
-  const std::string& name = course_.pool().hosts()[host].name;
+  const std::string& name = scheduler_.pool().hosts()[host].name;
   calls_.say(fmt::format("the agent of {} is lost ({}); another one is started",
                          name.empty() ? "this machine" : Printable(name), Printable(why)));
   boost::asio::post(io_, [this, host] {
@@ -81,13 +81,13 @@ void SweepHosts::OnLost(std::uint32_t host, const std::string& why) {
 void SweepHosts::OnNone(std::uint32_t host, const std::string& why) {
   if (finishing_) return;
   connecting_again_.erase(host);
-  const auto& hosts = course_.pool().hosts();
+  const auto& hosts = scheduler_.pool().hosts();
   if (hosts[host].name.empty()) {
     calls_.none_left("there is no agent: " + why);
   } else {
-    course_.hosts().Quarantine(hosts[host].name, why);
+    scheduler_.hosts().Quarantine(hosts[host].name, why);
     bool any = !connecting_again_.empty();
-    for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
+    for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !scheduler_.pool().closed(other);
     if (!any) calls_.none_left("no host is left; the last one: " + why);
   }
   calls_.changed();

@@ -165,7 +165,7 @@ bool SweepRows::Take(const SweepRecord& record) {
 // Serialises a sweep's progress (wire/archive/archive.h): the index stores it, so that the whole journal need not be
 // read.
 
-namespace account_archive {
+namespace progress_archive {
 
 // Two numbers for each range, since an archive has no pairs.
 template <class A>
@@ -194,7 +194,7 @@ void Set(A& archive, TrialSet& set) {
   }
 }
 
-}  // namespace account_archive
+}  // namespace progress_archive
 
 template <class A>
 void Fields(A& archive, OpenTrial& trial) {
@@ -220,14 +220,14 @@ void Fields(A& archive, BestTrial& best) {
 }
 
 template <class V>
-void Fields(V& archive, SweepProgress& account) {
-  OpenTrials& open = account.open_;
-  FinishedTrials& finished = account.finished_;
-  archive(account.sweep_id_, account.name_, account.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
-          open.attempts_, open.ms_, finished.best_, finished.losses_, account.rung_reports_, account.ended_,
-          account.steered_);
-  account_archive::Set(archive, open.impossible_);
-  account_archive::Set(archive, finished.numbers_);
+void Fields(V& archive, SweepProgress& progress) {
+  OpenTrials& open = progress.open_;
+  FinishedTrials& finished = progress.finished_;
+  archive(progress.sweep_id_, progress.name_, progress.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
+          open.attempts_, open.ms_, finished.best_, finished.losses_, progress.rung_reports_, progress.ended_,
+          progress.steered_);
+  progress_archive::Set(archive, open.impossible_);
+  progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;
   std::vector<std::string> quarantined;
   std::string ids;  // eight bytes each
@@ -237,7 +237,7 @@ void Fields(V& archive, SweepProgress& account) {
       ends.push_back(std::uint64_t{end.attempts} << 8 | static_cast<std::uint64_t>(end.trial_class));
     });
     counts.assign(finished.counts_.begin(), finished.counts_.end());
-    quarantined.assign(account.quarantined_.begin(), account.quarantined_.end());
+    quarantined.assign(progress.quarantined_.begin(), progress.quarantined_.end());
     ids.reserve(open.points_.size() * 8);
     for (const std::uint64_t id : open.points_) {
       for (int shift = 0; shift < 64; shift += 8) ids.push_back(static_cast<char>(id >> shift));
@@ -253,7 +253,7 @@ void Fields(V& archive, SweepProgress& account) {
       finished.ends_.Set(ends[i], {static_cast<TrialClass>(trial_class), static_cast<std::uint32_t>(ends[i + 1] >> 8)});
     }
     for (std::size_t i = 0; i < counts.size(); ++i) finished.counts_[i] = counts[i];
-    account.quarantined_ = {quarantined.begin(), quarantined.end()};
+    progress.quarantined_ = {quarantined.begin(), quarantined.end()};
     open.points_.clear();
     open.points_.reserve(ids.size() / 8);
     for (std::size_t at = 0; at + 8 <= ids.size(); at += 8) {
@@ -385,16 +385,16 @@ Result<void> CheckRows(Database& database, const std::string& name) {
 }
 
 Result<SweepProgress> StoredSweepProgress(Database& database, const std::string& name) {
-  std::optional<SweepProgress> account;
+  std::optional<SweepProgress> progress;
   const Result<bool> kept =
       database.Prepare(In(name, "SELECT sum, archive FROM {}.account").c_str()).First([&](const Statement& row) {
         const std::string_view bytes = row.Text(1);
-        if (row.Integer(0) == Crc32c(bytes)) account = Unarchived<SweepProgress>(bytes);
+        if (row.Integer(0) == Crc32c(bytes)) progress = Unarchived<SweepProgress>(bytes);
       });
   if (!kept) return Fail(kept.error());
   if (!*kept) return SweepProgress();
-  if (!account) return Damaged("the sweep's summary has a wrong checksum");
-  return *std::move(account);
+  if (!progress) return Damaged("the sweep's summary has a wrong checksum");
+  return *std::move(progress);
 }
 
 Result<std::uint64_t> IndexBytes(int folder) {
@@ -441,8 +441,8 @@ bool WriteHeld(Database& database, int folder, JournalPosition position, const s
       .Run();
 }
 
-bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account) {
-  const std::string archive = Archived(account);
+bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& progress) {
+  const std::string archive = Archived(progress);
   return database.Prepare("INSERT OR REPLACE INTO account VALUES (1, ?1, ?2, ?3, ?4)")
       .Bind(1, position.bytes)
       .Bind(2, position.seq)
@@ -534,7 +534,7 @@ struct SweepIndex::State {
   bool Rebuild();
   bool Begin();
   void GiveUp();
-  bool Write(const SweepProgress& account, JournalPosition position, bool keep, const std::string& boot_now);
+  bool Write(const SweepProgress& progress, JournalPosition position, bool keep, const std::string& boot_now);
 };
 
 Result<bool> SweepIndex::State::Continue() {
@@ -554,7 +554,7 @@ Result<bool> SweepIndex::State::Continue() {
   if (!*indexed) return false;
   if (auto checked = CheckRows(*database, "main"); !checked) return Fail(checked.error());
   held = (*indexed)->rows;
-  kept = (*indexed)->account.bytes;
+  kept = (*indexed)->progress.bytes;
   // Synced to the disk before the first change: from now on the index is valid for this boot only.
   if (!database->Run("PRAGMA cache_size = -32768; PRAGMA synchronous = FULL")) return false;
   if (!database->Prepare("UPDATE held SET boot = ?1").Bind(1, boot).Run()) return false;
@@ -593,10 +593,10 @@ void SweepIndex::State::GiveUp() {
   database.reset();
 }
 
-bool SweepIndex::State::Write(const SweepProgress& account, JournalPosition position, bool keep,
+bool SweepIndex::State::Write(const SweepProgress& progress, JournalPosition position, bool keep,
                               const std::string& boot_now) {
   if (!Begin() || !WriteHeld(*database, folder.get(), position, boot_now)) return false;
-  return !keep || WriteSweepProgress(*database, position, account);
+  return !keep || WriteSweepProgress(*database, position, progress);
 }
 
 SweepIndex::SweepIndex(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -620,21 +620,21 @@ SweepIndex SweepIndex::Open(const std::string& sweep_dir) {
 
 LoadedSweep SweepIndex::CatchUp() {
   State& s = *state_;
-  SweepProgress account;
+  SweepProgress progress;
   JournalPosition from;
   if (s.database && s.kept > 0) {
     const auto indexed = WhatIsIndexed(*s.database, "main", s.sweep_dir);
-    auto kept_account = StoredSweepProgress(*s.database, "main");
-    if (indexed && *indexed && kept_account) {
-      account = *std::move(kept_account);
-      from = (*indexed)->account;
-    } else if (!kept_account) {
-      s.damage = kept_account.error().front().message;
+    auto kept_progress = StoredSweepProgress(*s.database, "main");
+    if (indexed && *indexed && kept_progress) {
+      progress = *std::move(kept_progress);
+      from = (*indexed)->progress;
+    } else if (!kept_progress) {
+      s.damage = kept_progress.error().front().message;
       if (!s.Rebuild()) s.GiveUp();
     }
   }
   std::uint64_t taken = 0;
-  LoadedSweep loaded = ReadOn(s.folder.get(), std::move(account), from, [&](const SweepRecord& record) {
+  LoadedSweep loaded = ReadOn(s.folder.get(), std::move(progress), from, [&](const SweepRecord& record) {
     if (!s.rows || record.seq <= s.held.seq) return;
     Take(record);
     // The position is removed first: if this process dies while catching up, the next one discards the rows.
@@ -645,7 +645,7 @@ LoadedSweep SweepIndex::CatchUp() {
     if (!s.Rebuild()) s.GiveUp();
     return CatchUp();
   }
-  if (taken > 0 || s.held.seq == 0) Commit(loaded.account, loaded.position);
+  if (taken > 0 || s.held.seq == 0) Commit(loaded.progress, loaded.position);
   if (s.database) s.database->WaitFor(0);
   return loaded;
 }
@@ -657,7 +657,7 @@ void SweepIndex::Take(const SweepRecord& record) {
   s.held.seq = record.seq;
 }
 
-void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, bool leaving) {
+void SweepIndex::Commit(const SweepProgress& progress, JournalPosition position, bool leaving) {
   State& s = *state_;
   if (!s.database) return;
   const std::uint64_t grown = position.bytes - std::min(position.bytes, s.kept);
@@ -665,7 +665,7 @@ void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, 
   if (leaving) {
     s.database->WaitFor(kDatabaseWaitMs);
     // All rows are synced to the disk before the index is declared valid.
-    if (!s.Write(account, position, keep, s.boot)) return s.GiveUp();
+    if (!s.Write(progress, position, keep, s.boot)) return s.GiveUp();
     if (!s.database->Run("COMMIT")) return;
     s.within = false;
     s.kept = position.bytes;
@@ -677,7 +677,7 @@ void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, 
     return;
   }
   if (!s.within && !keep && position.seq == s.held.seq) return;
-  if (!s.Write(account, position, keep, s.boot)) {
+  if (!s.Write(progress, position, keep, s.boot)) {
     if (!s.database->IsBusy()) s.GiveUp();
     return;
   }

@@ -137,7 +137,7 @@ namespace {
 // Attaches the sweep's index for reading as "held", in its current state, and reads its progress. Nothing if no index
 // matches; an error if it is damaged.
 Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& sweep_dir, int folder,
-                                         SweepProgress& account) {
+                                         SweepProgress& progress) {
   const Result<std::uint64_t> bytes = IndexBytes(folder);
   if (!bytes) return Fail(bytes.error());
   if (*bytes == 0 || ::faccessat(folder, "index.sqlite", R_OK, 0) != 0) return std::nullopt;
@@ -154,7 +154,7 @@ Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& 
   if (auto checked = CheckRows(database, "held"); !checked) return Fail(checked.error());
   auto kept = StoredSweepProgress(database, "held");
   if (!kept) return Fail(kept.error());
-  account = *std::move(kept);
+  progress = *std::move(kept);
   return indexed;
 }
 
@@ -174,7 +174,7 @@ Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
   if (!opened) return Fail(opened.error());
   const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   LoadedSweep loaded;
-  auto held_index = HoldIndex(*opened, sweep_dir, folder.get(), loaded.account);
+  auto held_index = HoldIndex(*opened, sweep_dir, folder.get(), loaded.progress);
   if (!held_index) loaded.damage = held_index.error().front().message;
   const std::optional<Indexed> indexed = held_index ? *held_index : std::nullopt;
   if (!indexed) {
@@ -182,7 +182,7 @@ Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
     opened = OpenRows();
     if (!opened) return Fail(opened.error());
     if (!opened->Run("BEGIN")) return Fail(MachineError("database", opened->Problem()));
-    loaded.account = {};
+    loaded.progress = {};
   }
   auto rows = std::make_unique<Rows>(Rows{*std::move(opened), std::nullopt});
   Database& database = rows->database;
@@ -193,11 +193,11 @@ Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
   rows->above.emplace(database, indexed.has_value());
   bool written = true;
   const std::uint64_t held = indexed ? indexed->rows.seq : 0;
-  SweepProgress& account = loaded.account;
+  SweepProgress& progress = loaded.progress;
   loaded.position = ReadSweepJournal(
-      folder.get(), indexed ? indexed->account : JournalPosition(),
+      folder.get(), indexed ? indexed->progress : JournalPosition(),
       [&](const SweepRecord& record) {
-        account.Take(record.entry);
+        progress.Take(record.entry);
         if (record.seq > held) written = written && rows->above->Take(record);
       },
       loaded.stopped);
@@ -496,7 +496,7 @@ Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word) {
   if (!trial) return Fail(trial.error());
   chosen.trial = *trial;
   // The best attempt need not be the last one.
-  const auto& best = view.account().best();
+  const auto& best = view.progress().best();
   if (word == "best" && !chosen.attempt && best) chosen.attempt = best->attempt;
   return chosen;
 }

@@ -125,9 +125,10 @@ class SweepWatch {
       io_.run();
     }
     rows_.End();
-    const int code = account_.ended() ? account_.ended()->exit_code : kLost;
+    const int code = progress_.ended() ? progress_.ended()->exit_code : kLost;
     if (!options_.json) {
-      out_.Write(SummaryText(Status(), account_.ended() ? account_.ended()->why : "its head exited without a record"));
+      out_.Write(
+          SummaryText(Status(), progress_.ended() ? progress_.ended()->why : "its head exited without a record"));
     }
     io_.restart();
     while (!out_.empty() && io_.run_one() > 0) {
@@ -139,20 +140,20 @@ class SweepWatch {
   void Take(const SweepRecord& record) {
     if (options_.json) {
       out_.Write(SweepJournalLine(record));
-    } else if (const std::string line = EntryLine(description_, account_, record.entry); !line.empty()) {
+    } else if (const std::string line = EntryLine(description_, progress_, record.entry); !line.empty()) {
       out_.Write("muster: " + line + "\n");
     }
-    account_.Take(record.entry);
+    progress_.Take(record.entry);
     if (out_.gone()) io_.stop();
     if (std::holds_alternative<SweepBegan>(record.entry)) {
       began_ns_ = ParseUtc(record.wall).value_or(0);
-      over_at_begin_ = account_.over().size();
+      over_at_begin_ = progress_.over().size();
     }
   }
 
   SweepStatus Status() const {
     SweepStatus status;
-    status.account = &account_;
+    status.progress = &progress_;
     status.sweep = &description_;
     const std::uint64_t now = WallNowNs();
     if (began_ns_ != 0 && now > began_ns_) status.seconds = InSeconds(now - began_ns_);
@@ -161,7 +162,7 @@ class SweepWatch {
   }
 
   std::vector<std::string> Rows(std::size_t columns, std::size_t most) const {
-    const std::vector<RunningTrial> running = TrialsThatRun(account_, dir_);
+    const std::vector<RunningTrial> running = TrialsThatRun(progress_, dir_);
     SweepStatus status = Status();
     for (const RunningTrial& trial : running) ++(trial.run.waits.empty() ? status.running : status.waiting);
     std::vector<std::string> rows = StatusRows(status, columns, most);
@@ -180,7 +181,7 @@ class SweepWatch {
   ProgressDisplay rows_;
   SweepFeed feed_;
   SweepDescription description_;  // its objective is used
-  SweepProgress account_;
+  SweepProgress progress_;
   std::uint64_t began_ns_ = 0;  // of the last head, by its clock
   std::uint64_t over_at_begin_ = 0;
 };
