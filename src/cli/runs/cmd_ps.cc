@@ -461,7 +461,6 @@ std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
   app.add_option("--role", options->view.role, "only processes of this role");
   app.add_flag("--outliers", options->view.outliers_only,
                "only outliers: processes that failed, were restarted or lag behind");
-  app.add_flag("--odd", options->view.outliers_only, "former name of --outliers")->group("");
   app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");
   auto* json = app.add_flag("--json", options->json, "print one JSON object for programs");
   app.add_flag("--once", options->once, "print one table, as without a terminal")->excludes(json);

@@ -364,7 +364,7 @@ Json StateJson(const SystemProcessState& state) {
 
 Json GroupJson(const DumpGroup& group) {
   Json json = MembersJson(group.who);
-  json["odd"] = group.odd;
+  json["outlier"] = group.outlier;
   json["busiest"] = Seconds(group.busiest);
   json["silent_seconds"] = {{"least", Seconds(group.quietest_seconds)}, {"most", Seconds(group.longest_seconds)}};
   json["last_line"] = TextOrNull(group.last_line);

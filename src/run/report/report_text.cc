@@ -233,7 +233,7 @@ std::string BesidesText(const DumpGroup& group) {
 
 std::string GroupText(const DumpGroup& group) {
   std::string text = fmt::format("    {}{}: {}\n", Printable(MembersText({group.who})),
-                                 group.odd ? ", unlike most of its role" : "", Printable(PlaceText(group)));
+                                 group.outlier ? ", unlike most of its role" : "", Printable(PlaceText(group)));
   if (const ThreadState* thread = group.thread()) {
     const std::size_t shown = std::min(thread->frames.size(), kMaxFrames);
     for (std::size_t i = 1; i < shown; ++i) {
