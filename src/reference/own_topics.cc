@@ -36,7 +36,6 @@ std::string DefaultOf(const Value& field) {
 std::string DocOf(const Value& field) {
   std::string doc = TextOf(field, "doc");
   if (const std::string only = TextOf(field, "only"); !only.empty()) doc += " Only in " + Ticked(only) + ".";
-  if (const std::string former = TextOf(field, "former"); !former.empty()) doc += " Formerly " + Ticked(former) + ".";
   if (TruthOf(field, "describes")) doc += " Not inside `each`.";
   return doc;
 }
