@@ -207,7 +207,7 @@ TEST_F(HostileIndexes, MustBeRegularFiles) {
   ExpectRebuilt("a link");
   PutContent(Index(), index);
   ASSERT_EQ(::mkfifo((Index() + "-journal").c_str(), 0600), 0);
-  ExpectRebuilt("a FIFO in the place of what was left to be undone");
+  ExpectRebuilt("a FIFO in the place of its rollback journal");
   PutContent(Index(), index);
   std::error_code error;
   std::filesystem::resize_file(Index(), std::uintmax_t{900} << 30, error);

@@ -187,7 +187,7 @@ int RunDoctor(const DoctorOptions& options) {
 
   const bool here = IsHereAlone(*hosts);
   if (here && !options.agent.empty()) {
-    return Refuse({Error("usage", {}, "--agent is given, and this machine alone is looked at",
+    return Refuse({Error("usage", {}, "--agent has no effect: only this machine is examined",
                          "name other hosts: --host n[01-04]")},
                   options.json);
   }

@@ -258,7 +258,7 @@ int CarryInBackground(Start start, const RunDirectory& directory, Surroundings m
   }
   if (outcome->exit_code != 0) {  // the first message to the caller: no trial has begun
     line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
-                                                  "its account is in " + directory.path())});
+                                                  "its files are in " + directory.path())});
   }
   begun();
   return outcome->exit_code;

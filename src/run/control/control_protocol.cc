@@ -189,7 +189,7 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
   if (const auto refusal = Read<Refusal>(line, LineReader::Order::kAny))
     return ControlAnswer{refusal->error, false, {}};
   auto answer = Read<ControlAnswer>(line, LineReader::Order::kAny);
-  if (!answer) return No("the answer is not one of a run");
+  if (!answer) return No("the answer is invalid");
   return *std::move(answer);
 }
 

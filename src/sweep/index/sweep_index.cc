@@ -542,7 +542,7 @@ Result<bool> SweepIndex::State::Continue() {
   if (!bytes) return Fail(bytes.error());
   if (*bytes == 0) return false;
   if (NamesAnotherFile(folder.get())) {
-    return Fail(MachineError("database", "what was left to be undone in it names another file"));
+    return Fail(MachineError("database", "its rollback journal belongs to another database"));
   }
   auto opened = Database::Open(sweep_dir + kIndexName, Database::Mode::kWrite);
   if (!opened) return Fail(opened.error());
