@@ -1,7 +1,6 @@
 #include "base/system/own_process.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -13,15 +12,7 @@
 
 #include "base/system/kernel_file.h"
 
-void KeepExitStatuses() {
-  struct sigaction children = {};
-  if (::sigaction(SIGCHLD, nullptr, &children) == 0 &&
-      (children.sa_handler == SIG_IGN || (children.sa_flags & SA_NOCLDWAIT) != 0)) {
-    children = {};
-    children.sa_handler = SIG_DFL;
-    ::sigaction(SIGCHLD, &children, nullptr);
-  }
-}
+namespace muster {
 
 namespace {
 

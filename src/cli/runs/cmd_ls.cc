@@ -152,7 +152,7 @@ Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& c
 
 // Prints the sweeps below the default folder, newest first. An empty table is only printed if `even_if_none`. Returns
 // an error for each sweep that cannot be read.
-Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
+Result<Diagnostics> PrintSweepList(bool json, bool even_if_none) {
   const auto folder = DefaultSweepsFolder();
   if (!folder) return Fail(folder.error());
   std::vector<FoundRun> found = RunsBelow(*folder, kSweepDirectories);
@@ -627,7 +627,7 @@ int RunLs(const LsOptions& options) {
   const auto choice = ReadListChoice(options.where, options.columns, options.sort);
   if (!choice) return Refuse(choice.error(), options.json);
   if (options.sweeps) {
-    const auto unreadable = ListSweeps(options.json, true);
+    const auto unreadable = PrintSweepList(options.json, true);
     return unreadable ? ExitListed(*unreadable) : Refuse(unreadable.error(), options.json);
   }
   if (const auto sweep = SweepMeant(options.folders)) {
@@ -660,7 +660,7 @@ int RunLs(const LsOptions& options) {
     choice->columns.empty() ? PrintUsual(runs) : PrintColumns(choice->columns, runs);
   }
   if (all && !options.json) {
-    const auto after = ListSweeps(false, false);
+    const auto after = PrintSweepList(false, false);
     if (!after) return Refuse(after.error(), options.json);
     unreadable.insert(unreadable.end(), after->begin(), after->end());
   }

@@ -80,7 +80,7 @@ nlohmann::json MetricsJson(const RoleReports& reports) {
 
 // The sweeps of these folders, each a sweeps folder or a sweep directory; by default those below $MUSTER_HOME or the
 // current folder. With `live_only` sweeps without an active head are not read.
-Result<SweepList> ListSweeps(const std::vector<std::string>& folders, bool live_only) {
+Result<SweepList> FindSweeps(const std::vector<std::string>& folders, bool live_only) {
   std::vector<std::string> places = folders;
   if (places.empty()) {
     auto sweeps = DefaultSweepsFolder();
@@ -272,7 +272,7 @@ Result<Listed> List(const PsOptions& options) {
   }
   auto runs = ListRuns(of_runs, !options.all, true);
   if (!runs) return Fail(runs.error());
-  auto sweeps = ListSweeps(of_sweeps, !options.all);
+  auto sweeps = FindSweeps(of_sweeps, !options.all);
   if (!sweeps) return Fail(sweeps.error());
   DropTwins(runs->runs);
   if (of_runs.empty()) {

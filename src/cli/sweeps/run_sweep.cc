@@ -364,7 +364,7 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
 
 }  // namespace
 
-int RunSweep(SweepCall call) {
+int StartSweep(SweepCall call) {
   auto notify = ParseNotify(call.start.notify);
   if (!notify) return Refuse(notify.error());
   call.notify = *std::move(notify);

@@ -44,7 +44,7 @@ std::string MembersText(const Members& members) {
 }
 
 // The error file of the process.
-std::string NoteText(const ErrorNote& note, bool with_traceback = true) {
+std::string ErrorNoteText(const ErrorNote& note, bool with_traceback = true) {
   if (!note.unreadable.empty()) return Row("error", "its error file cannot be read: " + note.unreadable);
   std::string text = Row("error", note.message);
   const auto& lines = note.traceback;
@@ -95,7 +95,7 @@ std::string GroupText(const FailedGroup& group, Once& once) {
                   !several      ? ""
                   : group.alike ? " (they differ only in numbers; the first one's)"
                                 : " (the same)");
-  if (group.error) text += NoteText(*group.error);
+  if (group.error) text += ErrorNoteText(*group.error);
   for (const std::string& evidence : group.evidence) text += Row("evidence", evidence);
   const std::size_t skipped = group.lines.size() > kMaxLines ? group.lines.size() - kMaxLines : 0;
   for (std::size_t i = skipped; i < group.lines.size(); ++i) text += fmt::format("    {}\n", Printable(group.lines[i]));
@@ -117,7 +117,7 @@ std::string SignText(const EarlierSign& sign) {
 
 std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback) {
   std::string text;
-  if (account.error) text += NoteText(*account.error, with_traceback);
+  if (account.error) text += ErrorNoteText(*account.error, with_traceback);
   if (!account.hint.empty() && !(account.error && account.hint.find(account.error->message) != std::string::npos)) {
     text += Row("hint", account.hint);
   }
@@ -254,7 +254,7 @@ std::string WhyText(const std::string& why) {
   return why == "stop" ? "before the run was stopped" : "on request";
 }
 
-std::string NoteText(const DumpNote& note) {
+std::string DumpNoteText(const DumpNote& note) {
   if (note.kind == "no_tools") {
     return "no py-spy or gdb on the PATH of the processes, so only what the kernel shows; pip install py-spy, or the "
            "package gdb, makes stacks visible";
@@ -295,7 +295,7 @@ std::string DumpText(const DumpReport& dump, std::size_t most) {
   std::map<std::string, std::string> hosts;
   std::vector<std::string> order;
   for (const auto& [host, note] : dump.notes) {
-    const std::string said = NoteText(note);
+    const std::string said = DumpNoteText(note);
     std::string& those = hosts[said];
     if (those.empty()) order.push_back(said);
     those += (those.empty() ? "" : ", ") + host;

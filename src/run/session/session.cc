@@ -59,21 +59,6 @@
 #include "wire/files/run_layout.h"
 
 namespace muster {
-
-// Creates the files at the beginning of a run: its directory, the files that define the run, and the first record of
-// its journal.
-
-struct LiveRun;
-
-// Sets LiveRun::directory, and the values of the request in `binding`.
-Result<void> OpenRunDirectory(LiveRun& run, Binding& binding);
-// Implements RunRequest::keep_words.
-Result<void> KeepWords(const LiveRun& run);
-// Sets LiveRun::plan_id. Returns the folder of the logs.
-Result<UniqueFd> WriteFirstFiles(LiveRun& run);
-// Creates the journal with its first record.
-Result<void> OpenJournal(LiveRun& run);
-
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
@@ -86,8 +71,7 @@ std::uint64_t ReservedBytesFor(const Plan& plan, bool terse) {
   return std::min(kMax, (terse ? 32U << 10 : 128U << 10) + kOfProcess * plan.processes.size());
 }
 
-}  // namespace
-
+// Sets LiveRun::directory, and the values of the request in `binding`.
 Result<void> OpenRunDirectory(LiveRun& run, Binding& binding) {
   const RunRequest& request = run.request;
   binding.run_id = request.run_id.empty() ? RandomHex(kRunIdBytes) : request.run_id;
@@ -150,6 +134,31 @@ Result<void> OpenJournal(LiveRun& run) {
   run.journal.Record(std::move(began));
   return {};
 }
+
+// Conditions that must hold before anything is created.
+Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
+  Diagnostics refusals = ValidatePlan(request.plan);
+  const std::size_t hosts = request.plan.hosts.size();
+  if (hosts > 1 && !transport.remote()) {
+    refusals.push_back(MachineError("hosts",
+                                    fmt::format("the plan needs {} hosts, and this run has only this machine", hosts),
+                                    "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
+  } else if (!request.spares.empty() && (request.hosts.empty() || !transport.remote())) {
+    refusals.push_back(MachineError("hosts", "a run on this machine alone cannot use spare hosts"));
+  } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
+    refusals.push_back(
+        MachineError("hosts", fmt::format("the plan needs {} hosts, {} are named", hosts, request.hosts.size())));
+  } else if (!transport.remote() && hosts == 1 && !request.hosts.empty() &&
+             !IsThisMachine(request.hosts.front().name)) {
+    refusals.push_back(MachineError("hosts",
+                                    fmt::format("{} is not this machine, {}, and this run has only this one",
+                                                request.hosts.front().name, OwnHostName()),
+                                    "name localhost, or no host"));
+  }
+  return refusals;
+}
+
+}  // namespace
 
 // An active run: the implementation of run/session/run_request.h as one object. It passes events to the supervisor and
 // performs its decisions; each subject has its own part in a file of this folder.
@@ -745,33 +754,6 @@ std::string Session::EndText(const RunEnded& ended) {
   if (!displaced_.empty()) text += fmt::format("  {:<10}{}\n", "lost", Printable(displaced_));
   return text;
 }
-
-namespace {
-
-// Conditions that must hold before anything is created.
-Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
-  Diagnostics refusals = ValidatePlan(request.plan);
-  const std::size_t hosts = request.plan.hosts.size();
-  if (hosts > 1 && !transport.remote()) {
-    refusals.push_back(MachineError("hosts",
-                                    fmt::format("the plan needs {} hosts, and this run has only this machine", hosts),
-                                    "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
-  } else if (!request.spares.empty() && (request.hosts.empty() || !transport.remote())) {
-    refusals.push_back(MachineError("hosts", "a run on this machine alone cannot use spare hosts"));
-  } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
-    refusals.push_back(
-        MachineError("hosts", fmt::format("the plan needs {} hosts, {} are named", hosts, request.hosts.size())));
-  } else if (!transport.remote() && hosts == 1 && !request.hosts.empty() &&
-             !IsThisMachine(request.hosts.front().name)) {
-    refusals.push_back(MachineError("hosts",
-                                    fmt::format("{} is not this machine, {}, and this run has only this one",
-                                                request.hosts.front().name, OwnHostName()),
-                                    "name localhost, or no host"));
-  }
-  return refusals;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<RunInProgress>> RunInProgress::Begin(boost::asio::io_context& io, RunRequest request,
                                                             Transport& transport, Ended ended) {

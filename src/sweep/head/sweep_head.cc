@@ -45,8 +45,7 @@
 #include "wire/files/run_layout.h"
 
 namespace muster {
-
-// Raises the limit of open files, for a process with descriptors for many trials.
+namespace {
 
 // Raises this process's limit to its maximum for the lifetime of this object; processes that it starts get the original
 // limit (transport/local_transport.h).
@@ -65,21 +64,17 @@ class RaisedDescriptorLimit {
   rlimit before_ = {};
 };
 
-// Whether the disk of a sweep has room for another trial.
-
-// With less, no trial is begun: it could not write its own files.
-inline constexpr std::uint64_t kFreeBytesOfTrial = 1U << 20;
+// With less disk space, no trial is begun: it could not write its own files.
+constexpr std::uint64_t kFreeBytesOfTrial = 1U << 20;
 
 // Why no trial can begin; empty if one can. `folder` is for the text, `descriptor` an open one of it.
-inline std::string FullDiskText(int descriptor, const std::string& folder) {
+std::string FullDiskText(int descriptor, const std::string& folder) {
   struct statvfs disk {};
   if (::fstatvfs(descriptor, &disk) != 0) return {};
   const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
   if (left >= kFreeBytesOfTrial) return {};
   return fmt::format("the disk of {} is full ({} KiB are left)", Quoted(folder), left >> 10);
 }
-
-namespace {
 
 // What a sweep's head makes of its request before it begins, and what can be wrong with it.
 

@@ -18,6 +18,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/overloaded.h"
 #include "run/lines/json_lines.h"
+#include "sweep/record/sweep_directory.h"
 #include "wire/archive/value_archive.h"
 #include "wire/files/run_layout.h"
 
@@ -54,6 +55,147 @@ std::string Json(const T& value) {
   LineWriter(text).Put(value);
   return text;
 }
+
+// Must change with the tables, and with the archive of SweepProgress.
+constexpr std::int64_t kFormat = 6;
+constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
+constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
+// An index is about as large as its journal.
+constexpr std::uint64_t kMinBytes = 16U << 20;
+constexpr std::uint64_t kBytesPerByte = 8;
+constexpr const char* kFiles[] = {kIndexEntry.name, "index.sqlite-journal", "index.sqlite-wal", "index.sqlite-shm"};
+
+constexpr char kMeta[] = R"(
+CREATE TABLE IF NOT EXISTS held (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, seq INTEGER NOT NULL, known TEXT NOT NULL, boot TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS account (one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER NOT NULL,
+  seq INTEGER NOT NULL, sum INTEGER NOT NULL, archive BLOB NOT NULL);
+)";
+
+tl::unexpected<Diagnostics> Damaged(const std::string& what) { return Fail(MachineError("database", what)); }
+
+// The definitions of all tables, views, triggers and indices of a database, in a fixed order.
+Result<std::vector<std::string>> SchemaOf(const Database& database, const std::string& name, std::size_t most) {
+  std::vector<std::string> schema;
+  const auto read =
+      database.Prepare(fmt::format("SELECT type, name, tbl_name, sql FROM {}.sqlite_master", name).c_str())
+          .ForEach([&](const Statement& row) {
+            schema.push_back(fmt::format("{} {} {} {}", row.Text(0), row.Text(1), row.Text(2), row.Text(3)));
+            return schema.size() <= most;
+          });
+  if (!read) return Fail(read.error());
+  std::sort(schema.begin(), schema.end());
+  return schema;
+}
+
+// Whether it has the tables of an index, or none yet. A database with other tables, or other objects, is not muster's.
+Result<bool> HasTables(const Database& database, const std::string& name) {
+  static const std::vector<std::string> expected = [] {
+    auto made = Database::Open({}, Database::Mode::kTemporary);
+    if (!made || !MakeIndexTables(*made)) return std::vector<std::string>();
+    return SchemaOf(*made, "main", std::numeric_limits<std::size_t>::max()).value_or(std::vector<std::string>());
+  }();
+  const auto schema = SchemaOf(database, name, expected.size());
+  if (!schema) return Fail(schema.error());
+  if (schema->empty()) return false;
+  if (*schema != expected) return Damaged("its tables are not those that muster makes");
+  return true;
+}
+
+JournalPosition PositionOf(const Statement& row, int column) {
+  return {static_cast<std::uint64_t>(row.Integer(column)), static_cast<std::uint64_t>(row.Integer(column + 1))};
+}
+
+// The bytes that identify a journal: its first ones, and the last ones before `end`. Empty if it is too short.
+std::string KnownBy(int folder, std::uint64_t end) {
+  const UniqueFd journal(::openat(folder, kJournalEntry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!journal) return {};
+  const std::uint64_t size = std::min<std::uint64_t>(end, kKnownBytes);
+  Sha256 hash;
+  for (const std::uint64_t offset : {std::uint64_t{0}, end - size}) {
+    std::string bytes(size, '\0');
+    if (::pread(journal.get(), bytes.data(), size, static_cast<off_t>(offset)) != static_cast<ssize_t>(size)) return {};
+    hash.Add(bytes);
+  }
+  return hash.Hex();
+}
+
+std::string In(const std::string& name, const char* statement) { return fmt::format(fmt::runtime(statement), name); }
+
+Result<std::optional<Indexed>> AskIndex(const Database& database, const std::string& name,
+                                        const std::string& sweep_dir) {
+  const Result<bool> tables = HasTables(database, name);
+  if (!tables && database.IsBusy()) return std::nullopt;
+  if (!tables) return Fail(tables.error());
+  if (!*tables) return std::nullopt;
+  Indexed indexed;
+  std::int64_t format = 0;
+  std::string known, boot;
+  const Result<bool> held = database.Prepare(In(name, "SELECT format, bytes, seq, known, boot FROM {}.held").c_str())
+                                .First([&](const Statement& row) {
+                                  format = row.Integer(0);
+                                  indexed.rows = PositionOf(row, 1);
+                                  known = row.Text(3);
+                                  boot = row.Text(4);
+                                });
+  if (!held) return Fail(held.error());
+  if (!*held || format != kFormat || (!boot.empty() && boot != BootId())) return std::nullopt;
+  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string knows = KnownBy(folder.get(), indexed.rows.bytes);
+  if (indexed.rows.bytes > 0 ? knows.empty() || known != knows : indexed.rows.seq > 0) return std::nullopt;
+  const Result<bool> progress =
+      database.Prepare(In(name, "SELECT bytes, seq FROM {}.account").c_str()).First([&](const Statement& row) {
+        indexed.progress = PositionOf(row, 0);
+      });
+  if (!progress) return Fail(progress.error());
+  if (indexed.progress.seq > indexed.rows.seq || indexed.progress.bytes > indexed.rows.bytes) return std::nullopt;
+  return indexed;
+}
+
+constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: reading it is faster than storing progress
+constexpr std::uint64_t kShareUnkept = 16;       // the progress is stored when the journal has grown by this fraction
+constexpr std::uint64_t kRowsAtOnce = 50'000;    // of a transaction while catching up
+
+UniqueFd FolderAt(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+// Calls `take` for all records after `from`, and updates the progress.
+LoadedSweep ReadOn(int folder, SweepProgress progress, JournalPosition from,
+                   const std::function<void(const SweepRecord&)>& take) {
+  LoadedSweep loaded;
+  loaded.progress = std::move(progress);
+  loaded.position = ReadSweepJournal(
+      folder, from,
+      [&](const SweepRecord& record) {
+        loaded.progress.Take(record.entry);
+        take(record);
+      },
+      loaded.stopped);
+  return loaded;
+}
+
+// The progress stored in the folder's index, and its position; zeros if there is no matching index.
+Result<std::pair<SweepProgress, JournalPosition>> ProgressInIndex(const std::string& sweep_dir, int folder) {
+  const Result<std::uint64_t> bytes = IndexBytes(folder);
+  if (!bytes) return Fail(bytes.error());
+  if (*bytes == 0 || ::faccessat(folder, kIndexEntry.name, R_OK, 0) != 0) return {};
+  auto database = Database::Open(kIndexEntry.In(sweep_dir), Database::Mode::kRead);
+  if (!database) return Fail(database.error());
+  database->WaitFor(kDatabaseWaitMs);
+  database->LimitValues(*bytes);
+  if (!database->Run("BEGIN")) return Fail(MachineError("database", database->Problem()));
+  const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
+  if (!indexed && database->WasInterrupted()) return {};
+  if (!indexed) return Fail(indexed.error());
+  if (!*indexed) return {};
+  auto progress = StoredSweepProgress(*database, "main");
+  if (!progress) return Fail(progress.error());
+  return std::pair(*std::move(progress), (*indexed)->progress);
+}
+
+// The index is a cache: only the last commit is synced to the disk.
+constexpr char kUnsynced[] = "PRAGMA synchronous = OFF";
 
 }  // namespace
 
@@ -264,106 +406,6 @@ void Fields(V& archive, SweepProgress& progress) {
   }
 }
 
-namespace {
-
-// Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 6;
-constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
-constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
-// An index is about as large as its journal.
-constexpr std::uint64_t kMinBytes = 16U << 20;
-constexpr std::uint64_t kBytesPerByte = 8;
-constexpr const char* kFiles[] = {"index.sqlite", "index.sqlite-journal", "index.sqlite-wal", "index.sqlite-shm"};
-
-constexpr char kMeta[] = R"(
-CREATE TABLE IF NOT EXISTS held (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL,
-  bytes INTEGER NOT NULL, seq INTEGER NOT NULL, known TEXT NOT NULL, boot TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS account (one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER NOT NULL,
-  seq INTEGER NOT NULL, sum INTEGER NOT NULL, archive BLOB NOT NULL);
-)";
-
-tl::unexpected<Diagnostics> Damaged(const std::string& what) { return Fail(MachineError("database", what)); }
-
-// The definitions of all tables, views, triggers and indices of a database, in a fixed order.
-Result<std::vector<std::string>> SchemaOf(const Database& database, const std::string& name, std::size_t most) {
-  std::vector<std::string> schema;
-  const auto read =
-      database.Prepare(fmt::format("SELECT type, name, tbl_name, sql FROM {}.sqlite_master", name).c_str())
-          .ForEach([&](const Statement& row) {
-            schema.push_back(fmt::format("{} {} {} {}", row.Text(0), row.Text(1), row.Text(2), row.Text(3)));
-            return schema.size() <= most;
-          });
-  if (!read) return Fail(read.error());
-  std::sort(schema.begin(), schema.end());
-  return schema;
-}
-
-// Whether it has the tables of an index, or none yet. A database with other tables, or other objects, is not muster's.
-Result<bool> HasTables(const Database& database, const std::string& name) {
-  static const std::vector<std::string> expected = [] {
-    auto made = Database::Open({}, Database::Mode::kTemporary);
-    if (!made || !MakeIndexTables(*made)) return std::vector<std::string>();
-    return SchemaOf(*made, "main", std::numeric_limits<std::size_t>::max()).value_or(std::vector<std::string>());
-  }();
-  const auto schema = SchemaOf(database, name, expected.size());
-  if (!schema) return Fail(schema.error());
-  if (schema->empty()) return false;
-  if (*schema != expected) return Damaged("its tables are not those that muster makes");
-  return true;
-}
-
-JournalPosition PositionOf(const Statement& row, int column) {
-  return {static_cast<std::uint64_t>(row.Integer(column)), static_cast<std::uint64_t>(row.Integer(column + 1))};
-}
-
-// The bytes that identify a journal: its first ones, and the last ones before `end`. Empty if it is too short.
-std::string KnownBy(int folder, std::uint64_t end) {
-  const UniqueFd journal(::openat(folder, kJournalEntry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!journal) return {};
-  const std::uint64_t size = std::min<std::uint64_t>(end, kKnownBytes);
-  Sha256 hash;
-  for (const std::uint64_t offset : {std::uint64_t{0}, end - size}) {
-    std::string bytes(size, '\0');
-    if (::pread(journal.get(), bytes.data(), size, static_cast<off_t>(offset)) != static_cast<ssize_t>(size)) return {};
-    hash.Add(bytes);
-  }
-  return hash.Hex();
-}
-
-std::string In(const std::string& name, const char* statement) { return fmt::format(fmt::runtime(statement), name); }
-
-Result<std::optional<Indexed>> AskIndex(const Database& database, const std::string& name,
-                                        const std::string& sweep_dir) {
-  const Result<bool> tables = HasTables(database, name);
-  if (!tables && database.IsBusy()) return std::nullopt;
-  if (!tables) return Fail(tables.error());
-  if (!*tables) return std::nullopt;
-  Indexed indexed;
-  std::int64_t format = 0;
-  std::string known, boot;
-  const Result<bool> held = database.Prepare(In(name, "SELECT format, bytes, seq, known, boot FROM {}.held").c_str())
-                                .First([&](const Statement& row) {
-                                  format = row.Integer(0);
-                                  indexed.rows = PositionOf(row, 1);
-                                  known = row.Text(3);
-                                  boot = row.Text(4);
-                                });
-  if (!held) return Fail(held.error());
-  if (!*held || format != kFormat || (!boot.empty() && boot != BootId())) return std::nullopt;
-  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::string knows = KnownBy(folder.get(), indexed.rows.bytes);
-  if (indexed.rows.bytes > 0 ? knows.empty() || known != knows : indexed.rows.seq > 0) return std::nullopt;
-  const Result<bool> account =
-      database.Prepare(In(name, "SELECT bytes, seq FROM {}.account").c_str()).First([&](const Statement& row) {
-        indexed.account = PositionOf(row, 0);
-      });
-  if (!account) return Fail(account.error());
-  if (indexed.account.seq > indexed.rows.seq || indexed.account.bytes > indexed.rows.bytes) return std::nullopt;
-  return indexed;
-}
-
-}  // namespace
-
 Result<std::optional<Indexed>> WhatIsIndexed(Database& database, const std::string& name,
                                              const std::string& sweep_dir) {
   // In a file that is not an index, even listing the tables can take for ever.
@@ -399,7 +441,7 @@ Result<SweepProgress> StoredSweepProgress(Database& database, const std::string&
 
 Result<std::uint64_t> IndexBytes(int folder) {
   struct stat index {};
-  if (::fstatat(folder, kFiles[0], &index, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  if (::fstatat(folder, kIndexEntry.name, &index, AT_SYMLINK_NOFOLLOW) != 0) return 0;
   if (!S_ISREG(index.st_mode)) return Damaged("it is not a regular file");
   const auto bytes = static_cast<std::uint64_t>(index.st_size);
   struct stat journal {};
@@ -451,52 +493,6 @@ bool WriteSweepProgress(Database& database, JournalPosition position, const Swee
       .Run();
 }
 
-namespace {
-
-constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: reading it is faster than storing progress
-constexpr std::uint64_t kShareUnkept = 16;       // the progress is stored when the journal has grown by this fraction
-constexpr std::uint64_t kRowsAtOnce = 50'000;    // of a transaction while catching up
-
-UniqueFd FolderAt(const std::string& path) {
-  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
-// Calls `take` for all records after `from`, and updates the progress.
-LoadedSweep ReadOn(int folder, SweepProgress account, JournalPosition from,
-                   const std::function<void(const SweepRecord&)>& take) {
-  LoadedSweep loaded;
-  loaded.account = std::move(account);
-  loaded.position = ReadSweepJournal(
-      folder, from,
-      [&](const SweepRecord& record) {
-        loaded.account.Take(record.entry);
-        take(record);
-      },
-      loaded.stopped);
-  return loaded;
-}
-
-// The progress stored in the folder's index, and its position; zeros if there is no matching index.
-Result<std::pair<SweepProgress, JournalPosition>> ProgressInIndex(const std::string& sweep_dir, int folder) {
-  const Result<std::uint64_t> bytes = IndexBytes(folder);
-  if (!bytes) return Fail(bytes.error());
-  if (*bytes == 0 || ::faccessat(folder, kIndexName + 1, R_OK, 0) != 0) return {};
-  auto database = Database::Open(sweep_dir + kIndexName, Database::Mode::kRead);
-  if (!database) return Fail(database.error());
-  database->WaitFor(kDatabaseWaitMs);
-  database->LimitValues(*bytes);
-  if (!database->Run("BEGIN")) return Fail(MachineError("database", database->Problem()));
-  const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
-  if (!indexed && database->WasInterrupted()) return {};
-  if (!indexed) return Fail(indexed.error());
-  if (!*indexed) return {};
-  auto account = StoredSweepProgress(*database, "main");
-  if (!account) return Fail(account.error());
-  return std::pair(*std::move(account), (*indexed)->account);
-}
-
-}  // namespace
-
 LoadedSweep LoadSweepProgress(const std::string& sweep_dir) {
   const UniqueFd folder = FolderAt(sweep_dir);
   auto indexed = ProgressInIndex(sweep_dir, folder.get());
@@ -508,13 +504,6 @@ LoadedSweep LoadSweepProgress(const std::string& sweep_dir) {
 }
 
 // --- for the head -----------------------------------------------------------------------------------
-
-namespace {
-
-// The index is a cache: only the last commit is synced to the disk.
-constexpr char kUnsynced[] = "PRAGMA synchronous = OFF";
-
-}  // namespace
 
 struct SweepIndex::State {
   std::string sweep_dir;
@@ -544,7 +533,7 @@ Result<bool> SweepIndex::State::Continue() {
   if (NamesAnotherFile(folder.get())) {
     return Fail(MachineError("database", "its rollback journal belongs to another database"));
   }
-  auto opened = Database::Open(sweep_dir + kIndexName, Database::Mode::kWrite);
+  auto opened = Database::Open(kIndexEntry.In(sweep_dir), Database::Mode::kWrite);
   if (!opened) return Fail(opened.error());
   database = *std::move(opened);
   database->WaitFor(kDatabaseWaitMs);
@@ -568,7 +557,7 @@ bool SweepIndex::State::Rebuild() {
   kept = 0;
   within = false;
   RemoveIndex(folder.get());
-  auto opened = Database::Open(sweep_dir + kIndexName, Database::Mode::kWrite);
+  auto opened = Database::Open(kIndexEntry.In(sweep_dir), Database::Mode::kWrite);
   if (!opened) {
     problem = opened.error().front().message;
     return false;
@@ -669,7 +658,7 @@ void SweepIndex::Commit(const SweepProgress& progress, JournalPosition position,
     if (!s.database->Run("COMMIT")) return;
     s.within = false;
     s.kept = position.bytes;
-    const UniqueFd file(::open((s.sweep_dir + kIndexName).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const UniqueFd file(::open(kIndexEntry.In(s.sweep_dir).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     if (!file || ::fdatasync(file.get()) != 0) return;
     const bool whole =
         s.database->Run("PRAGMA synchronous = FULL; UPDATE held SET boot = ''") && s.database->Run(kUnsynced);
