@@ -55,9 +55,9 @@ struct Times {
 
 void TimeAgent(bool guarded, Times& times) {
   std::array<int, 2> line = {};
-  std::array<int, 2> account = {};
+  std::array<int, 2> kill_count = {};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line.data()) != 0) Die("socketpair");
-  if (pipe2(account.data(), O_CLOEXEC) != 0) Die("pipe2");
+  if (pipe2(kill_count.data(), O_CLOEXEC) != 0) Die("pipe2");
   const std::string program = Program("muster-agent");
   std::vector<std::string> words = {program, "--fd", std::to_string(kAgentFd)};
   if (guarded) words.insert(words.end(), {"--guard", std::to_string(kGuardFd)});
@@ -66,7 +66,7 @@ void TimeAgent(bool guarded, Times& times) {
   argv.push_back(nullptr);
   // Avoids the numbers that they get.
   const int theirs = fcntl(line[1], F_DUPFD_CLOEXEC, 10);
-  const int pipe = fcntl(account[1], F_DUPFD_CLOEXEC, 10);
+  const int pipe = fcntl(kill_count[1], F_DUPFD_CLOEXEC, 10);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, theirs, kAgentFd);
@@ -76,7 +76,7 @@ void TimeAgent(bool guarded, Times& times) {
   pid_t pid = -1;
   if (posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ) != 0) Die("posix_spawn");
   posix_spawn_file_actions_destroy(&actions);
-  for (const int fd : {line[1], theirs, account[1], pipe}) close(fd);
+  for (const int fd : {line[1], theirs, kill_count[1], pipe}) close(fd);
   std::array<char, 64> magic = {};
   if (read(line[0], magic.data(), magic.size()) <= 0) Die("the agent's greeting");
   const double greeting = SecondsBetween(began, MonotonicNow());
@@ -92,7 +92,7 @@ void TimeAgent(bool guarded, Times& times) {
   }
   times.wall.push_back(greeting + SecondsBetween(closed, MonotonicNow()));
   times.processor.push_back(SecondsOf(usage.ru_utime) + SecondsOf(usage.ru_stime));
-  close(account[0]);
+  close(kill_count[0]);
 }
 
 }  // namespace

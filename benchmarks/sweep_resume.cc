@@ -119,35 +119,35 @@ int main(int argc, char** argv) {
     }
     return trials;
   });
-  Measure("account, of the whole journal", [&] { return muster::LoadSweepProgress(folder).account.over().size(); });
+  Measure("progress, of the whole journal", [&] { return muster::LoadSweepProgress(folder).progress.over().size(); });
   Measure("view of all trials, of the whole journal", [&] {
     const auto view = muster::SweepView::Open(folder);
-    return view ? view->account().over().size() : 0;
+    return view ? view->progress().over().size() : 0;
   });
   Measure("rebuilding the index, with the progress", [&] {
     muster::SweepIndex index = muster::SweepIndex::Open(folder);
     const muster::LoadedSweep loaded = index.CatchUp();
-    index.Commit(loaded.account, loaded.position, true);
+    index.Commit(loaded.progress, loaded.position, true);
     if (!index.problem().empty()) std::puts(index.problem().c_str());
-    return loaded.account.over().size();
+    return loaded.progress.over().size();
   });
   std::printf("%.0f MiB of index\n",
               static_cast<double>(std::filesystem::file_size(folder + "/index.sqlite")) / (1 << 20));
-  Measure("account, by the index", [&] { return muster::LoadSweepProgress(folder).account.over().size(); });
-  Measure("resume: index opened, the account by it", [&] {
+  Measure("progress, by the index", [&] { return muster::LoadSweepProgress(folder).progress.over().size(); });
+  Measure("resume: index opened, the progress by it", [&] {
     muster::SweepIndex index = muster::SweepIndex::Open(folder);
-    return index.CatchUp().account.over().size();
+    return index.CatchUp().progress.over().size();
   });
   Measure("view of all trials, by the index", [&] {
     const auto view = muster::SweepView::Open(folder);
-    return view ? view->account().over().size() : 0;
+    return view ? view->progress().over().size() : 0;
   });
   Measure("the ten best, by the index", [&] {
     const auto view = muster::SweepView::Open(folder);
     int left = 10;
     const auto take = [&](const muster::AttemptRow&) { return --left > 0; };
     if (view && !view->ForEachTrial(muster::SweepView::Order::kLoss, take)) std::abort();
-    return view ? view->account().over().size() : 0;
+    return view ? view->progress().over().size() : 0;
   });
   MeasureResume(folder, trials);
   return 0;

@@ -298,20 +298,9 @@ local PROCESS_FACTS = { "name", "role", "index", "number", "rank", "world", "wor
 local JOB_FACTS = { "option", "cluster", "run_dir", "run_id", "attempt", "setting", "setting_file", "in_force", "release", "before", "inherited", "count", "meeting", "worlds",
                     "file" }
 
--- A view of a world of the job, in which a former name still works.
+-- A view of a world of the job.
 local function world_view(world, what)
-  local facts = { size = world.size, host_order = { unpack(world.host_order) }, node = view(world.node, what .. ".node"), most_local = world.most_local,
-                  meeting = world.meeting and view(world.meeting, what .. ".meeting") }
-  return setmetatable({}, {
-    __index = function(_, key)
-      if key ~= "hosts" then return facts[key] end
-      muster.deprecated(host.here(), what .. ": hosts is deprecated: it is now called host_order", "host_order")
-      return facts.host_order
-    end,
-    __newindex = function(_, key) host.stop("read_only", host.here(), ("%s cannot be set in %s"):format(host.tostring(key), what)) end,
-    __metatable = false,
-    __muster_pairs = facts,
-  })
+  return view({ size = world.size, host_order = world.host_order, node = world.node, most_local = world.most_local, meeting = world.meeting }, what)
 end
 
 -- The view of the job that a recipe's contract gets.

@@ -4,7 +4,6 @@ local host, prelude, muster, fields, policies, addresses = ...
 
 local NAMED_ROLE_OPTIONS = muster.field_names "role"  -- of job:role "name" { … }
 local ROLE_OPTIONS = muster.field_names("role", "only", true)
-local FORMER_ROLE_OPTIONS = muster.former_names "role"
 local PORT_OPTIONS = muster.field_names "job:port"
 local VISIBLE, ALL_VISIBLE = muster.field_words("role", "visible")
 local SPREADS, ALL_SPREADS = muster.field_words("role", "spread")
@@ -20,7 +19,7 @@ local function read_role(job, name, plays, options, place)
   if type(options) ~= "table" then
     host.stop("type", place, ("role %s expects a table of options, got %s"):format(name, shown(options)))
   end
-  muster.check_keys(options, plays and ROLE_OPTIONS or NAMED_ROLE_OPTIONS, "role " .. name, place, FORMER_ROLE_OPTIONS)
+  muster.check_keys(options, plays and ROLE_OPTIONS or NAMED_ROLE_OPTIONS, "role " .. name, place)
 
   local role = { name = name, place = place, plays = plays or options.as or "other" }
   if not job.plays[role.plays] then
@@ -77,7 +76,7 @@ local function read_role(job, name, plays, options, place)
     role.each = options.each
   end
   role.container = options.container  -- container.lua checks it, with the recipe's
-  role.on_hosts = fields.read_hosts(muster.field_value(options, "role", "on_hosts", "role " .. name, place), place, name, job.cluster)
+  role.on_hosts = fields.read_hosts(options.on_hosts, place, name, job.cluster)
   role.ports = fields.read_ports(options.ports, place, name)
   for _, port in ipairs((job.contract.roles[role.plays] or {}).ports or {}) do fields.add_name(role.ports, port) end
   role.cores = fields.read_cores(options.cores, place, name)
@@ -111,14 +110,6 @@ local function add_file(job, name, text, place, wanted)
   local path = host.hole("run_dir") .. "/files/" .. name
   if not host.tracks() then host.describe_file(path, text, place) end
   return path
-end
-
--- The method call that is equivalent to the table form of job:port.
-local function port_call(name, options)
-  local words = {}
-  for _, key in ipairs(host.sorted_keys(options)) do words[#words + 1] = ("%s = %s"):format(host.tostring(key), shown(options[key])) end
-  if #words == 0 then return ('job:port "%s"'):format(name) end
-  return ('job:port("%s", { %s })'):format(name, table.concat(words, ", "))
 end
 
 -- A role's port exists once per process, a job's port once, so they must not have the same name. `only` is the new
@@ -250,16 +241,6 @@ local function new_job(cluster, args, contract, progress)
   function object.port(self, name, options)
     local place = host.here()
     local wanted = options == nil and {} or options
-    if type(name) == "table" and options == nil then
-      wanted = {}
-      for _, key in ipairs(host.sorted_keys(name)) do
-        if key ~= 1 then wanted[key] = name[key] end
-      end
-      name = name[1]
-      if fields.is_name(name) then
-        muster.deprecated(place, ("job:port { \"%s\", … } is deprecated: the name stands before the options"):format(name), port_call(name, wanted))
-      end
-    end
     if not fields.is_name(name) then
       host.stop("format", place, "job:port expects a name of letters, digits, '_' and '-', got " .. shown(name))
     elseif type(wanted) ~= "table" then

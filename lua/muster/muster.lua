@@ -33,10 +33,9 @@ end
 
 local function kind_of(object) return sealed[object] and sealed[object].kind or nil end
 
--- `former` is a set of names that still work, but are not suggested.
-local function check_keys(table, known, what, place, former)
+local function check_keys(table, known, what, place)
   for _, key in ipairs(host.sorted_keys(table)) do
-    local ok = former and former[key]
+    local ok = false
     for _, name in ipairs(known) do ok = ok or name == key end
     if not ok then
       host.report("error", "unknown_key", place, ("%s has no option %s"):format(what, shown(key)),
@@ -74,30 +73,6 @@ local function is_word(words, value)
     if word == value then return true end
   end
   return false
-end
-
--- Warns of a form that still works in this version, and names the one to write instead.
-local function deprecated(place, message, instead) host.report("warning", "deprecated", place, message, "write " .. instead) end
-
--- The former names of a section's fields, as a set.
-local function former_names(section)
-  local former = {}
-  for _, field in ipairs(sections_by_name[section].fields) do
-    if field.former then former[field.former] = true end
-  end
-  return former
-end
-
--- The value of a field that has a former name, given by either name.
-local function field_value(table, section, name, what, place)
-  local former = field_of(section, name).former
-  if table[former] == nil then return table[name] end
-  if table[name] ~= nil then
-    host.report("error", "conflict", place, ("%s has both %s and its former name %s"):format(what, name, former), "leave out " .. former)
-    return nil
-  end
-  deprecated(place, ("%s: %s is deprecated: it is now called %s"):format(what, former, name), ("%s = %s"):format(name, shown(table[former])))
-  return table[former]
 end
 
 -- The default of a field whose default is a value.
@@ -252,4 +227,4 @@ muster.unset = seal("muster.unset", {})
 
 return { api = muster, seal = seal, contents = contents, kind_of = kind_of, check_keys = check_keys,
          sections = sections_by_name, field_names = field_names, field_words = field_words, is_word = is_word,
-         field_default = field_default, former_names = former_names, field_value = field_value, deprecated = deprecated }
+         field_default = field_default }

@@ -9,8 +9,7 @@
 --   range      which values of the type are allowed
 --   default    in the syntax of recipes, or a phrase; `required` if there is none
 --   doc        one sentence; `example` in the syntax of recipes
--- and data for its check: `former` (a name that still works, with a warning), `only` (roles of job:role), `settable` (of a
--- process), `describes` (not in `each`), `engine` (of a recipe: options of an engine), `declaration` (of a type, for hints), `limits` (it has min, max, above, below).
+-- and data for its check: `only` (roles of job:role), `settable` (of a process), `describes` (not in `each`), `engine` (of a recipe: options of an engine), `declaration` (of a type, for hints), `limits` (it has min, max, above, below).
 
 local TIME, SIZE = 'duration: `"90s"`, `"1h30m"`', 'size: bytes or `"64MiB"`'
 
@@ -250,7 +249,7 @@ job:workers {
         doc = "Devices that a process can see: all that the job holds on the host, or only its own.", example = 'visible = "own"' },
       { name = "spread", words = { "pack", "deal" }, default = '`"pack"` with devices, else `"deal"`', doc = "Placement: fill one host after the other, or distribute evenly over the hosts. Without it workers that take no devices fill hosts which are named with a number (`--host a:4,b:2`) up to that number.",
         example = 'spread = "deal"' },
-      { name = "on_hosts", former = "hosts", type = "number or list of numbers", range = "from 0", default = "all hosts", doc = "Numbers of the hosts that the role may use.",
+      { name = "on_hosts", type = "number or list of numbers", range = "from 0", default = "all hosts", doc = "Numbers of the hosts that the role may use.",
         example = "on_hosts = { 0, 1 }" },
       { name = "ports", type = "name or list of names", doc = "Ports that each process gets, as `process.ports.NAME`; others find them by `job:address`.", example = 'ports = { "rpc" }' },
       { name = "each", type = "function", doc = "Called for each process, whose command, folder, variables and context it may set (`muster docs process`).",

@@ -107,7 +107,7 @@ def _thinned(points):
 
 
 def _ends(values):
-    """Floats of which the second is greater, whatever the numbers are."""
+    """Two floats, the second greater than the first, for any numbers."""
     low, high = float(min(values)), float(max(values))
     if high > low:
         return low, high

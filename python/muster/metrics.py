@@ -26,8 +26,8 @@ _STEPS = ("step", "global_step", "iteration", "iter", "epoch")
 def rows(path, role=None, everyone=False, most=MOST_ROWS, head=()):
     """The reports of a run directory in the order of processes, attempts and lines, each a dictionary
     that begins with `head`, role, index and attempt; the last is called restart if `head` has an attempt.
-    Of each role the process counts that the report names: its first that reported anything; with
-    `everyone` all of them."""
+    For each role only the process that the report names is read, the first that reported anything;
+    with `everyone` all are."""
     found = []
     with Folder(path) as folder:
         total = 0

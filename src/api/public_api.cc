@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "base/system/own_environment.h"
 #include "evaluator/evaluator.h"
 #include "muster/evaluate.h"
 #include "muster/report.h"
@@ -49,7 +50,7 @@ Result<RunResult> RunHere(const Plan& plan, const RunSettings& settings) {
   auto tags = NewTags(settings.tags);
   if (!tags) return Fail(tags.error());
   request.tags = *std::move(tags);
-  for (char** variable = environ; *variable != nullptr; ++variable) request.environment.emplace_back(*variable);
+  request.environment = OwnVariables();
   std::error_code error;
   request.cwd = std::filesystem::current_path(error);
   if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));

@@ -15,10 +15,11 @@
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/system/file_access.h"
+#include "base/system/own_environment.h"
+#include "base/system/terminal_size.h"
 #include "base/system/unique_fd.h"
 #include "base/values/utf8_text.h"
 #include "cli/command/command.h"
@@ -318,10 +319,7 @@ std::string ManPage(std::span<const Command> commands) {
 // Shows a long text on a terminal page by page, with the user's pager.
 
 // The lines of the terminal behind standard output; 0: there is none.
-std::size_t OutputRows() {
-  winsize size{};
-  return isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
-}
+std::size_t OutputRows() { return SizeOfTerminal(STDOUT_FILENO).rows; }
 
 std::string PagerCommand() {
   for (const char* name : {"MUSTER_PAGER", "PAGER"}) {
@@ -335,8 +333,7 @@ bool Paged(const std::string& command, const std::string& text) {
   if (::pipe2(ends, O_CLOEXEC) != 0) return false;
   UniqueFd reading(ends[0]);
   UniqueFd writing(ends[1]);
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  std::vector<std::string> environment = OwnVariables();
   // As git does: quit at the end of a short text, keep colours, leave the text on the screen.
   if (std::getenv("LESS") == nullptr) environment.emplace_back("LESS=FRX");
   SpawnSpec spec;

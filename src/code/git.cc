@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -141,7 +142,7 @@ std::optional<GitState> ReadGitStatus(std::string_view bytes) {
 std::string GitStateText(const GitState& state) {
   std::string text = state.commit.empty() ? "no commit yet" : Printable(state.commit.substr(0, kShownDigits));
   if (!state.branch.empty()) text += fmt::format(" ({})", Printable(state.branch));
-  if (state.changed > 0) text += fmt::format(", {} file{} changed", state.changed, state.changed == 1 ? "" : "s");
+  if (state.changed > 0) text += fmt::format(", {} changed", Counted(state.changed, "file"));
   if (state.untracked > 0) text += fmt::format(", {} untracked", state.untracked);
   if (state.changed == 0 && state.untracked == 0) text += ", clean";
   return text;

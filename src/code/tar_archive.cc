@@ -44,9 +44,7 @@ std::string PutBelow(const std::string& top) {
 }
 
 std::string FirstLine(int fd) {
-  std::string text(4096, '\0');
-  const ssize_t got = ::pread(fd, text.data(), text.size(), 0);
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::string text = BytesAt(fd, 0, 4096);
   return Printable(text.substr(0, text.find('\n')));
 }
 

@@ -7,6 +7,7 @@
 #include "base/system/host_name.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {
@@ -23,13 +24,6 @@ std::string Shown(std::string_view text) {
 
 Diagnostic Unreadable(const EnginePage& page, const std::string& what, std::string_view text) {
   return MachineError("engine", page.name + ": " + what + ", got " + Shown(text));
-}
-
-std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
 // Calls `each` for every part between the separators; blanks count as one separator.

@@ -12,6 +12,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "plan/hosts/host_list.h"
 
 namespace muster {
@@ -352,30 +353,13 @@ namespace {
 
 constexpr int kSignalBase = 128;
 
-std::string_view WithoutBlanks(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
-std::vector<std::string_view> Lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
 // The parts of a line; with blanks as separator, several of them are one.
 std::vector<std::string_view> Parts(std::string_view line, std::string_view separator) {
   std::vector<std::string_view> parts;
   if (!separator.empty()) {
     for (std::size_t begin = 0; begin <= line.size();) {
       const std::size_t end = std::min(line.find(separator, begin), line.size());
-      parts.push_back(WithoutBlanks(line.substr(begin, end - begin)));
+      parts.push_back(Trimmed(line.substr(begin, end - begin)));
       begin = end + separator.size();
     }
     return parts;
@@ -393,20 +377,19 @@ using Record = std::map<JobField, std::string>;
 
 std::vector<Record> RecordsOf(const EngineQuery& query, std::string_view text) {
   std::vector<Record> records;
-  for (const std::string_view line : Lines(text)) {
+  for (const std::string_view line : TextLines(text)) {
     if (query.form == JobAnswerForm::kStanzas) {
       if (!query.head.empty() && line.starts_with(query.head)) {
-        records.push_back({{JobField::kJob, std::string(WithoutBlanks(line.substr(query.head.size())))}});
+        records.push_back({{JobField::kJob, std::string(Trimmed(line.substr(query.head.size())))}});
         continue;
       }
-      const std::string_view stripped = WithoutBlanks(line);
+      const std::string_view stripped = Trimmed(line);
       const std::size_t at = stripped.find(query.separator.empty() ? " " : query.separator);
-      const auto field = query.names.find(std::string(WithoutBlanks(stripped.substr(0, at))));
+      const auto field = query.names.find(std::string(Trimmed(stripped.substr(0, at))));
       if (field == query.names.end() || at == std::string_view::npos) continue;
       if (field->second == JobField::kJob) records.emplace_back();
       if (records.empty()) continue;
-      records.back()[field->second] =
-          WithoutBlanks(stripped.substr(at + std::max<std::size_t>(query.separator.size(), 1)));
+      records.back()[field->second] = Trimmed(stripped.substr(at + std::max<std::size_t>(query.separator.size(), 1)));
       continue;
     }
     Record record;
@@ -506,7 +489,7 @@ Result<std::map<std::string, JobStatus>> JobStates(const EnginePage& page, const
     return answer.err.find(words) != std::string::npos;
   });
   if (answer.exit_code != 0 && !none_known) {
-    const std::string_view why = WithoutBlanks(answer.err);
+    const std::string_view why = Trimmed(answer.err);
     return Fail(MachineError("engine",
                              page.name + " does not answer: " + query.command.front() + " exited with " +
                                  std::to_string(answer.exit_code) +
@@ -523,7 +506,7 @@ Result<std::map<std::string, JobStatus>> JobStates(const EnginePage& page, const
 
 std::optional<JobState> EndInOutput(const EnginePage& page, std::string_view output) {
   std::optional<JobState> end;
-  for (const std::string_view line : Lines(output)) {
+  for (const std::string_view line : TextLines(output)) {
     const auto said = std::find_if(page.aborts.begin(), page.aborts.end(),
                                    [&](const auto& abort) { return line.find(abort.first) != std::string_view::npos; });
     if (said != page.aborts.end()) end = said->second;
@@ -550,16 +533,9 @@ namespace {
 constexpr std::size_t kMaxText = 200;
 constexpr std::uint64_t kMargin = 60;  // seconds; engines check time limits once a minute
 
-std::string_view Bare(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
 std::string_view FirstLine(const JobAnswer& answer) {
   if (answer.exit_code != 0) return {};
-  const std::string_view text = Bare(answer.out);
+  const std::string_view text = Trimmed(answer.out);
   return text.substr(0, text.find('\n'));
 }
 
@@ -624,7 +600,7 @@ std::optional<std::uint64_t> SecondsInClock(std::string_view text) {
   std::array<std::uint64_t, 4> parts = {};  // seconds first
   constexpr std::array<std::uint64_t, 4> kSeconds = {1, 60, 3'600, 86'400};
   std::size_t count = 0;
-  std::string_view rest = Bare(text);
+  std::string_view rest = Trimmed(text);
   while (!rest.empty()) {
     if (count == parts.size()) return std::nullopt;
     const std::size_t at = rest.find_last_of(":-");
@@ -655,13 +631,13 @@ std::vector<EngineQuestion> QuestionsAboutHost(const EnginePage& page, const std
                            const std::string_view line = FirstLine(answer);
                            const EngineHostQuery& query = *page.host_query;
                            const std::size_t at = line.find(query.separator);
-                           const std::string state(Bare(line.substr(0, at)));
+                           const std::string state(Trimmed(line.substr(0, at)));
                            const bool usual =
                                std::find(query.usual.begin(), query.usual.end(), state) != query.usual.end();
                            if (state.empty() || usual) return {};
                            const std::string_view reason = at == std::string_view::npos
                                                                ? std::string_view()
-                                                               : Bare(line.substr(at + query.separator.size()));
+                                                               : Trimmed(line.substr(at + query.separator.size()));
                            std::string phrase = fmt::format("{} reports {} as {}", page.name, host,
                                                             Printable(std::string_view(state).substr(0, kMaxText)));
                            // Slurm's mark of a node that does not answer, behind a state that says nothing of it.

@@ -231,7 +231,7 @@ struct EnginePage {
   EngineSubmit submit;
   std::vector<std::string> cancel;
   std::vector<std::string> signal;       // {signal} without SIG; empty: the engine has no such command
-  std::vector<EngineQuery> queries;      // from the gentlest on
+  std::vector<EngineQuery> queries;      // least load on the scheduler first
   std::optional<EngineRequeue> requeue;  // none: the engine cannot
   std::vector<std::string> query_clear;  // NAME, PREFIX*: not in the environment of any question
   std::vector<std::string> away;         // in the errors of commands whose controller does not answer: it may restart

@@ -310,7 +310,7 @@ std::optional<Result<std::string>> Conversation::TakeFrame(Frame frame) {
 
 Diagnostic Conversation::Unreadable() {
   EndEvaluator();
-  return Error("evaluator", last_reached_, "the evaluator's answer is not one; the recipe may have corrupted it");
+  return Error("evaluator", last_reached_, "the evaluator sent an invalid answer; the recipe may have corrupted it");
 }
 
 // Why an evaluator exited without an answer.

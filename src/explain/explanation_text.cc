@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
 #include "explain/explain.h"
@@ -23,12 +24,6 @@ constexpr std::size_t kHeadingWidth = 16;  // "depends on" and the like
 constexpr std::size_t kLineWidth = 100;    // of lists of names
 constexpr std::size_t kMaxColumnWidth = 44;
 
-std::string Filled(std::string text, std::size_t columns) {
-  const std::size_t taken = Columns(text);
-  text.append(columns > taken ? columns - taken : 0, ' ');
-  return text;
-}
-
 // "default, recipes/ps.lua:9"
 std::string SourceText(const std::string& source, const Place& place) {
   std::string text = Printable(source);
@@ -39,7 +34,7 @@ std::string SourceText(const std::string& source, const Place& place) {
 
 void AppendNames(std::string& out, const std::string& heading, const std::vector<std::string>& names) {
   if (names.empty()) return;
-  std::string line = Filled(heading, kHeadingWidth);
+  std::string line = Padded(heading, kHeadingWidth);
   bool first = true;
   for (const std::string& name : names) {
     if (!first && Columns(line) + 1 + Columns(name) > kLineWidth) {
@@ -85,8 +80,8 @@ void AppendValues(std::string& out, const Explanation& explanation) {
   const std::size_t shown = values.size() > kMaxValues ? kMaxValues - 1 : values.size();
   for (std::size_t i = 0; i < shown; ++i) {
     const SourcedValue& value = values[i];
-    out += "  " + Filled(ShortProcessesText(value.processes), std::min(processes_width, kMaxColumnWidth)) + "  " +
-           Filled(Printable(value.text), std::min(text_width, kMaxColumnWidth)) + "  " +
+    out += "  " + Padded(ShortProcessesText(value.processes), std::min(processes_width, kMaxColumnWidth)) + "  " +
+           Padded(Printable(value.text), std::min(text_width, kMaxColumnWidth)) + "  " +
            SourceText(value.source, value.place) + '\n';
   }
   if (shown < values.size()) {
@@ -102,9 +97,9 @@ void AppendChain(std::string& out, const std::vector<ChainLink>& chain) {
     value_width = std::max(value_width, Columns(Printable(link.value)));
   }
   for (const ChainLink& link : chain) {
-    std::string line = "  " + Filled(std::string(std::size_t{2} * link.depth, ' ') + Printable(link.name),
+    std::string line = "  " + Padded(std::string(std::size_t{2} * link.depth, ' ') + Printable(link.name),
                                      std::min(name_width, kMaxColumnWidth));
-    line += "  " + Filled(Printable(link.value), std::min(value_width, kMaxColumnWidth)) + "  ";
+    line += "  " + Padded(Printable(link.value), std::min(value_width, kMaxColumnWidth)) + "  ";
     const std::string source = SourceText(link.source, link.place);
     line += source + (source.empty() || link.formula.empty() ? "" : " = ") + Printable(link.formula);
     line.erase(line.find_last_not_of(' ') + 1);
@@ -115,11 +110,11 @@ void AppendChain(std::string& out, const std::vector<ChainLink>& chain) {
 // "context  mode device_num", a line per kind and role.
 void AppendLeadsTo(std::string& out, const Explanation& explanation) {
   if (explanation.own.kind == Dependence::Kind::kUntried) {
-    out += Filled("leads to", kHeadingWidth) + "not known: " + Printable(explanation.own.why) + '\n';
+    out += Padded("leads to", kHeadingWidth) + "not known: " + Printable(explanation.own.why) + '\n';
     return;
   }
   if (explanation.leads_to.empty()) {
-    out += Filled("leads to", kHeadingWidth) + "nothing: other values give the same plan\n";
+    out += Padded("leads to", kHeadingWidth) + "nothing: other values give the same plan\n";
     return;
   }
   std::map<std::pair<PlanChange::Kind, std::string>, std::vector<std::string>> by_role;
@@ -141,7 +136,7 @@ void AppendLeadsTo(std::string& out, const Explanation& explanation) {
 }
 
 void AppendPossible(std::string& out, const Possible& possible) {
-  std::string line = Filled("possible", kHeadingWidth);
+  std::string line = Padded("possible", kHeadingWidth);
   std::string numbers;
   for (std::size_t i = 0; i < possible.numbers.size();) {
     std::size_t last = i;
@@ -192,7 +187,7 @@ std::string ExplanationText(const Explanation& explanation) {
   AppendNames(out, "no effect", names[Dependence::Kind::kNone]);
   for (const Dependence& dependence : explanation.dependences) {
     if (dependence.kind != Dependence::Kind::kUntried) continue;
-    out += Filled("not known", kHeadingWidth) + Printable(dependence.name) +
+    out += Padded("not known", kHeadingWidth) + Printable(dependence.name) +
            ": no other value that was tried gives a plan: " + Printable(dependence.why) + '\n';
   }
   if (!explanation.own.name.empty()) AppendLeadsTo(out, explanation);

@@ -202,9 +202,10 @@ Found UnderOtherLocales(const EvaluationOptions& options, const Evaluation& as_i
     other.locale = locale;
     Diagnostics problems;
     const auto evaluation = Another(other, found, &problems);
-    Compare(found, as_it_is, evaluation, problems,
-            Error("leak", {options.recipe_file, 0}, "the plan depends on the locale: it is another one under " + locale,
-                  "string.format and tostring write numbers the same way everywhere"));
+    Compare(
+        found, as_it_is, evaluation, problems,
+        Error("leak", {options.recipe_file, 0}, "the plan depends on the locale: with " + locale + " it is different",
+              "string.format and tostring write numbers the same way everywhere"));
   }
   return found;
 }

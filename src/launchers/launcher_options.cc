@@ -1,9 +1,10 @@
 #include "launchers/launcher_options.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
+
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -591,10 +592,7 @@ bool IsPython(std::string_view word) {
 
 bool IsAssignment(std::string_view word) {
   const std::size_t equals = word.find('=');
-  if (equals == 0 || equals == std::string_view::npos || std::isdigit(static_cast<unsigned char>(word.front())) != 0)
-    return false;
-  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return equals != std::string_view::npos && IsIdentifier(word.substr(0, equals));
 }
 
 std::size_t WordsOfItsName(const LauncherFacts& facts, const std::vector<std::string>& words, std::size_t at) {

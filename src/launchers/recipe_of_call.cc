@@ -11,6 +11,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -105,11 +106,6 @@ CallWord FittedWord(const std::vector<std::string>& texts, const std::vector<Pro
 
 namespace {
 
-bool IsLuaName(const std::string& text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
 std::string NumberExpression(const CallWord& word) {
   std::string number;
   switch (*word.number) {
@@ -170,7 +166,7 @@ bool Differs(const std::vector<CallWord>& words) {
   return std::any_of(words.begin(), words.end(), [](const CallWord& word) { return word.number.has_value(); });
 }
 
-std::string Key(const std::string& name) { return IsLuaName(name) ? name : "[" + Quoted(name) + "]"; }
+std::string Key(const std::string& name) { return IsIdentifier(name) ? name : "[" + Quoted(name) + "]"; }
 
 using Variables = std::vector<std::pair<std::string, CallWord>>;
 
@@ -194,7 +190,8 @@ std::string Each(const std::vector<CallWord>& command, const Variables& env, con
     if (value.overrides && value.number) {
       text += fmt::format("        process.env {{ {} = {}, override = true }}\n", Key(name), Expression(value));
     } else if (value.number) {
-      text += fmt::format("        process.env{} = {}\n", IsLuaName(name) ? "." + name : Key(name), Expression(value));
+      text +=
+          fmt::format("        process.env{} = {}\n", IsIdentifier(name) ? "." + name : Key(name), Expression(value));
     }
   }
   return text.empty() ? std::string() : "      each    = function(process)\n" + text + "      end,\n";

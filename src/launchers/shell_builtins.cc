@@ -8,6 +8,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "launchers/launcher_options.h"
 #include "launchers/shell_machine.h"
 
@@ -313,7 +314,7 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
   } else if (name == "unset") {
     for (const std::string& word : KnownTexts(raw, 1)) {
       if (word == "-f" || word == "-v") continue;
-      if (IsShellName(word))
+      if (IsIdentifier(word))
         state_.variables[word] = ShellVariable::Unset(world_.variable && world_.variable(word).has_value());
     }
     state_.status = 0;
@@ -482,7 +483,7 @@ bool ShellMachine::Builtin(const std::string& name, const NodePtr& node, const s
     if (output_ == nullptr) LeaveOut(Shown(raw), "printed to the terminal");
   } else if (name == "read" || name == "getopts" || name == "mapfile" || name == "readarray") {
     for (std::size_t i = 1; i < raw.size(); ++i) {
-      if (IsShellName(raw[i])) SetVariable(raw[i], ShellVariable::Unknown(fmt::format("read in line {}", line_)));
+      if (IsIdentifier(raw[i])) SetVariable(raw[i], ShellVariable::Unknown(fmt::format("read in line {}", line_)));
     }
     if (name == "getopts")
       SetVariable("OPTARG", ShellVariable::Unknown(fmt::format("an option, read in line {}", line_)));

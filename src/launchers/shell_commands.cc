@@ -11,6 +11,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "launchers/launcher_options.h"
 #include "launchers/shell_machine.h"
 
@@ -50,7 +51,7 @@ std::string Lexical(const std::string& path) {
 std::size_t AssignedName(const std::string& word) {
   std::size_t end = 0;
   while (end < word.size() && (std::isalnum(static_cast<unsigned char>(word[end])) != 0 || word[end] == '_')) ++end;
-  if (!IsShellName(std::string_view(word).substr(0, end))) return 0;
+  if (!IsIdentifier(std::string_view(word).substr(0, end))) return 0;
   std::size_t after = end;
   if (after < word.size() && word[after] == '[') after = EndOfShellGroup(word, after);
   if (after < word.size() && word[after] == '+') ++after;
@@ -241,7 +242,7 @@ void ShellMachine::Declare(const std::string& name, const std::vector<std::strin
           Assign(
               field.text.substr(0, field.text.find('=') + 1) + ShellQuoted(field.text.substr(field.text.find('=') + 1)),
               exported, local);
-        } else if (!IsShellName(field.text)) {
+        } else if (!IsIdentifier(field.text)) {
           Refuse(fmt::format("`{}` has an unexpected word {}", name, Quoted(field.text)));
         } else if (local) {
           Assign(field.text + "=", exported, local);

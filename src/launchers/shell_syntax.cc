@@ -11,6 +11,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -130,7 +131,7 @@ class Parser {
     // name=( … )
     if (end < text_.size() && text_[end] == '(' && end > at_ && text_[end - 1] == '=') {
       const std::string_view name = text_.substr(at_, end - at_ - 1);
-      if (IsShellName(name.ends_with('+') ? name.substr(0, name.size() - 1) : name)) end = EndOfShellGroup(text_, end);
+      if (IsIdentifier(name.ends_with('+') ? name.substr(0, name.size() - 1) : name)) end = EndOfShellGroup(text_, end);
     }
     const std::string_view word = text_.substr(at_, end - at_);
     Advance(end);
@@ -339,7 +340,7 @@ class Parser {
       Advance(end);
     } else {
       node->words.push_back(TakeWord());
-      if (!IsShellName(node->words.front())) Wrong("a loop has no variable");
+      if (!IsIdentifier(node->words.front())) Wrong("a loop has no variable");
       NewlinesAndBlanks();
       node->all_arguments = !Take("in");
       while (!node->all_arguments && !Peek().empty()) node->words.push_back(TakeWord());
@@ -488,11 +489,6 @@ class Parser {
 };
 
 }  // namespace
-
-bool IsShellName(std::string_view text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
 
 std::size_t EndOfShellGroup(std::string_view text, std::size_t at) {
   const char open = text[at];

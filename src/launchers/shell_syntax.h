@@ -66,8 +66,6 @@ Result<std::shared_ptr<const ShellNode>> ParsedShell(std::string_view text, cons
 // The index after the quoted text, `…`, $(…) or ${…} that begins at `at` with its opening character.
 std::size_t EndOfShellGroup(std::string_view text, std::size_t at);
 
-bool IsShellName(std::string_view text);
-
 // Evaluates the arithmetic of shells: $(( … )), (( … )), let and expr.
 
 struct ShellVariables {

@@ -23,6 +23,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "muster/diagnostic.h"
 #include "spawn/start/watched_fd.h"
 #include "transport/watched_command.h"
@@ -69,14 +70,11 @@ std::string Selector(const PodSettings& settings, const std::string& run) {
 }
 
 // The last line that is not about the exit code of the program in the container.
-std::string_view LastLine(std::string_view words) {
+std::string_view LastOwnLine(std::string_view words) {
   std::string_view last;
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find('\n'), words.size());
-    std::string_view line = words.substr(0, end);
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+  for (std::string_view line : TextLines(words)) {
+    line = Trimmed(line);
     if (!line.empty() && line.find(kRemoteEnd) == std::string_view::npos) last = line;
-    words.remove_prefix(std::min(end + 1, words.size()));
   }
   return last;
 }
@@ -106,11 +104,11 @@ std::vector<std::string> DeleteWords(const PodSettings& settings, const std::vec
 bool IsKubectlFailure(const EndedProcess& end, std::string_view words) {
   if (end.signalled) return true;
   if (end.code == 0 || words.find(kRemoteEnd) != std::string_view::npos) return false;
-  return !LastLine(words).starts_with(kAgentName);
+  return !LastOwnLine(words).starts_with(kAgentName);
 }
 
 CommandFailure KubectlFailure(const EndedProcess& end, std::string_view words) {
-  const std::string_view line = LastLine(words);
+  const std::string_view line = LastOwnLine(words);
   CommandFailure failure;
   if (line.starts_with(kAgentName)) {
     failure.phrase = Printable(line.substr(0, kMaxLine));

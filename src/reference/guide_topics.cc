@@ -5,14 +5,10 @@
 #include <set>
 #include <vector>
 
+#include "base/values/text_parts.h"
+
 namespace muster {
 namespace {
-
-std::string_view Trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 // The level and the mark of an item that begins here ("- x", "  1. x"), and where its text begins; 0: none does.
 std::size_t ItemAt(std::string_view line, Item& item) {

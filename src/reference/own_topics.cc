@@ -39,8 +39,6 @@ std::string DefaultOf(const Value& field) {
 std::string DocOf(const Value& field) {
   std::string doc = TextField(field, "doc");
   if (const std::string only = TextField(field, "only"); !only.empty()) doc += " Only in " + Ticked(only) + ".";
-  if (const std::string former = TextField(field, "former"); !former.empty())
-    doc += " Formerly " + Ticked(former) + ".";
   if (TruthField(field, "describes")) doc += " Not inside `each`.";
   return doc;
 }
@@ -457,8 +455,6 @@ Topics EngineTopics(const std::vector<Value>& pages) {
 }
 
 namespace {
-
-std::string Ticked(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 Page FaultsPage() {
   Page page;

@@ -6,6 +6,7 @@
 
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
@@ -341,16 +342,11 @@ std::string PagesJson(const std::vector<Page>& pages) {
   return SerializedJson(whole, 2) + "\n";
 }
 
-std::string Ticked(const std::string& text) { return "`" + text + "`"; }
+std::string Ticked(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 std::vector<std::string> LinesOf(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
+  const std::vector<std::string_view> lines = TextLines(text);
+  return {lines.begin(), lines.end()};
 }
 
 std::vector<const Topic*> TopicsNamed(const Topics& topics, std::string_view name) {

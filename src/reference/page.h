@@ -87,7 +87,7 @@ std::string PageMarkdown(const Page& page, std::size_t level);
 std::string PagesJson(const std::vector<Page>& pages);
 
 // "`text`", the form of code words on pages.
-std::string Ticked(const std::string& text);
+std::string Ticked(std::string_view text);
 
 std::vector<std::string> LinesOf(const std::string& text);
 

@@ -11,6 +11,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -199,15 +200,6 @@ using Parts = SpaceParts;
 
 constexpr std::uint64_t kMaxCases = 1'000'000;  // combinations of axes that conditions depend on
 
-std::string Joined(const std::set<std::string>& names, char between) {
-  std::string text;
-  for (const std::string& name : names) {
-    if (!text.empty()) text += between;
-    text += name;
-  }
-  return text;
-}
-
 bool Holds(const std::map<std::string, std::vector<Value>>& condition, const Point& point) {
   return std::all_of(condition.begin(), condition.end(), [&](const auto& wanted) {
     const auto found = point.find(wanted.first);
@@ -376,7 +368,7 @@ class ProductNode : public NodeOfParts {
 
 class ZipNode : public NodeOfParts {
  public:
-  explicit ZipNode(Parts given) : NodeOfParts(std::move(given)), dimension_(Joined(names, '+')) {}
+  explicit ZipNode(Parts given) : NodeOfParts(std::move(given)), dimension_(Joined(names, "+")) {}
   std::uint64_t size() const override { return parts.front()->size(); }
   void AddAt(std::uint64_t index, Point& point) const override {
     for (const auto& part : parts) part->AddAt(index, point);
@@ -394,7 +386,7 @@ class ZipNode : public NodeOfParts {
 class UnionNode : public NodeOfParts {
  public:
   UnionNode(Parts given, const std::vector<double>& weights)
-      : NodeOfParts(std::move(given)), dimension_(Joined(names, '|')) {
+      : NodeOfParts(std::move(given)), dimension_(Joined(names, "|")) {
     for (const auto& part : parts) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + part->size());
     if (weights.empty()) return;
     for (const double weight : weights) {

@@ -50,11 +50,12 @@ struct WrittenEvents {
   std::uint64_t scalars = 0;
 };
 
-// Passes the records of a file to `put`, which returns false to stop. Of each role the process counts that reports
-// name; its metrics are tags, of several roles `role/metric`. The step is that of StepMetric, or the number of the
-// report if there is none, or if it is no whole number. What was reported before a restart, or in an earlier directory,
-// is left out from the step on at which the process continued. Reports carry no time, so wall times are spread evenly
-// over the run. Each file is read twice, in parts: memory does not grow with its length.
+// Passes the records of a file to `put`, which returns false to stop. For each role the process that reports
+// name is exported. Its metrics become tags; if several roles report, tags are `role/metric`. The step is that of
+// StepMetric, or the number of the report if there is none, or if it is no whole number. What was reported before a
+// restart, or in an earlier directory, is left out from the step on at which the process continued. Reports carry no
+// time, so wall times are spread evenly over the run. Each file is read twice, in parts: memory does not grow with its
+// length.
 WrittenEvents WriteRunEvents(const RunForTensorboard& run, const std::function<bool(std::string_view)>& put);
 
 }  // namespace muster

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 
 namespace muster {
@@ -122,7 +123,7 @@ std::string RoleLine(const TopState& state, const TopRole& role, std::size_t nam
   if (role.waiting > 0) text += fmt::format(", {} waiting", role.waiting);
   if (role.ended > 0) text += fmt::format(", {} ended", role.ended);
   if (role.bad > 0) text += fmt::format(", {} failed", role.bad);
-  if (role.restarts > 0) text += fmt::format(", {} restart{}", role.restarts, role.restarts == 1 ? "" : "s");
+  if (role.restarts > 0) text += ", " + Counted(role.restarts, "restart");
   if (const auto metrics = state.metrics.find(role.name); metrics != state.metrics.end()) {
     text += "  " + MetricsText(metrics->second);
   }

@@ -16,10 +16,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/system/terminal_size.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
@@ -110,9 +110,9 @@ void Terminal::Leave() {
 }
 
 TopSize Terminal::Size() const {
-  winsize size{};
-  if (::ioctl(tty_.get(), TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return {};
-  return {size.ws_row, size.ws_col};
+  const TerminalSize size = SizeOfTerminal(tty_.get());
+  if (size.rows == 0 || size.columns == 0) return {};
+  return {size.rows, size.columns};
 }
 
 void Terminal::Show(std::string_view bytes) {

@@ -19,6 +19,7 @@
 #include "base/system/host_name.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -130,7 +131,7 @@ std::string FirstLog(const std::string& folder) {
 }  // namespace
 
 TopSnapshots::TopSnapshots(std::string run_dir)
-    : run_dir_(std::move(run_dir)), own_host_(OwnHostName()), last_words_(run_dir_ + "/logs") {}
+    : run_dir_(std::move(run_dir)), own_host_(OwnHostName()), last_words_(kLogsEntry.In(run_dir_)) {}
 
 std::string TopSnapshots::LogPath(const TopProcess& process, std::uint32_t attempt) const {
   return process.log_folder.empty() ? run_dir_ + "/logs/" + LogName(process, attempt) : FirstLog(process.log_folder);

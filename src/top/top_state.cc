@@ -116,7 +116,7 @@ void CountRoles(TopState& state) {
     if (count > usual[key.first].first) usual[key.first] = {count, key.second};
   }
   for (TopProcess& process : state.processes) {
-    process.odd = process.bad || process.attempt > 0 || process.state != usual[role_of(process)].second;
+    process.outlier = process.bad || process.attempt > 0 || process.state != usual[role_of(process)].second;
   }
 }
 
@@ -173,7 +173,7 @@ std::string TopJson(const TopState& state) {
                       {"cpu_percent", OrNull(process.cpu.has_value(), process.cpu.value_or(0))},
                       {"memory_kib", OrNull(process.memory_kib.has_value(),
                                             static_cast<std::int64_t>(process.memory_kib.value_or(0)))},
-                      {"odd", process.odd},
+                      {"outlier", process.outlier},
                       {"last_line", process.last_line}};
     if (process.trial) AddTrial(*process.trial, row);
     processes.emplace_back(std::move(row));

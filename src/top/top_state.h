@@ -44,7 +44,7 @@ struct TopProcess {
   bool ended = false;
   bool bad = false;  // ended with a failure
   // Failed, restarted, or in another state than most of its role.
-  bool odd = false;
+  bool outlier = false;
 };
 
 struct TopRole {

@@ -190,7 +190,7 @@ std::vector<std::size_t> Shown(const TopState& state, const TopView& view) {
   for (std::size_t i = 0; i < state.processes.size(); ++i) {
     const TopProcess& process = state.processes[i];
     if (!view.role.empty() && process.role != view.role) continue;
-    if (view.outliers_only && !process.odd) continue;
+    if (view.outliers_only && !process.outlier) continue;
     if (!view.text.empty() && !Holds(process.last_line, view.text) && !Holds(process.name, view.text)) continue;
     shown.push_back(i);
   }

@@ -7,8 +7,11 @@
 #include <cstring>
 #include <utility>
 
+#include <arpa/inet.h>
 #include <boost/asio/post.hpp>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -21,10 +24,49 @@
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "muster/diagnostic.h"
 
 namespace muster {
 namespace {
+
+enum Rank { kFour, kSix, kLoopback, kUnusable };
+
+Rank RankOf(const ifaddrs& entry) {
+  if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0) return kUnusable;
+  const bool loopback = (entry.ifa_flags & IFF_LOOPBACK) != 0;
+  if (entry.ifa_addr->sa_family == AF_INET) return loopback ? kLoopback : kFour;
+  if (entry.ifa_addr->sa_family != AF_INET6) return kUnusable;
+  // A link-local address means nothing without the interface of the other side.
+  const auto* six = reinterpret_cast<const sockaddr_in6*>(entry.ifa_addr);
+  if (IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr)) return kUnusable;
+  return loopback ? kLoopback : kSix;
+}
+
+std::string TextOf(const sockaddr& address) {
+  std::array<char, INET6_ADDRSTRLEN> text = {};
+  const void* const bytes = address.sa_family == AF_INET6
+                                ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr)
+                                : static_cast<const void*>(&reinterpret_cast<const sockaddr_in&>(address).sin_addr);
+  return ::inet_ntop(address.sa_family, bytes, text.data(), text.size()) == nullptr ? "" : text.data();
+}
+
+// The IP literals of all interfaces that are up: IPv4, then IPv6 without link-local ones, then the loopback ones; each
+// in the order of the interfaces. Empty if they cannot be listed.
+std::vector<std::string> OwnAddresses() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {};
+  std::vector<std::string> addresses;
+  for (const Rank rank : {kFour, kSix, kLoopback}) {
+    for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+      if (RankOf(*entry) != rank) continue;
+      std::string text = TextOf(*entry->ifa_addr);
+      if (std::find(addresses.begin(), addresses.end(), text) == addresses.end()) addresses.push_back(std::move(text));
+    }
+  }
+  ::freeifaddrs(list);
+  return addresses;
+}
 
 constexpr std::size_t kMaxStartLine = 300;
 
@@ -59,14 +101,7 @@ std::string StartCommand::EndPhrase() const {
   return phrase;
 }
 
-std::string StartCommand::LastWords() const {
-  std::string_view words = command_->Words();
-  const std::size_t end = words.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos) return {};
-  words = words.substr(0, end + 1);
-  words = words.substr(words.find_last_of("\r\n") + 1);  // from the beginning if there is none
-  return Printable(words.substr(0, kMaxStartLine));
-}
+std::string StartCommand::LastWords() const { return Printable(LastLine(command_->Words()).substr(0, kMaxStartLine)); }
 
 void StartCommand::EndSoon() {
   if (over() || std::exchange(ending_, true)) return;

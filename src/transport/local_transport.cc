@@ -41,7 +41,7 @@ namespace muster {
 // The processes and descriptors of a started agent.
 struct LocalAgent {
   LaunchedProcess process;  // the agent's guard, which exits as the agent did, or the agent itself if it has none
-  UniqueFd account;         // where the guard writes how many processes it killed; invalid without a guard
+  UniqueFd kill_count;      // where the guard writes how many processes it killed; invalid without a guard
 };
 
 class LocalChannel final : public UncheckedChannel {
@@ -76,7 +76,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
              std::shared_ptr<std::vector<ProcessIdentity>> others)
       : host(host_index),
         agent(std::move(local.process)),
-        account(std::move(local.account)),
+        kill_count(std::move(local.kill_count)),
         wire(std::move(w)),
         spared(std::move(others)),
         patience(io.get_executor()),
@@ -188,7 +188,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
       const auto identity = Identify(pid);
       return identity && std::find(spared->begin(), spared->end(), *identity) != spared->end();
     });
-    if (account) report.killed += ReadKilledCount(account.get());
+    if (kill_count) report.killed += ReadKilledCount(kill_count.get());
     return report;
   }
 
@@ -238,7 +238,7 @@ struct LocalChannel::Connection : std::enable_shared_from_this<Connection> {
 
   const std::uint32_t host;
   LaunchedProcess agent;  // or of its guard
-  UniqueFd account;
+  UniqueFd kill_count;
   std::shared_ptr<Wire> wire;
   std::shared_ptr<std::vector<ProcessIdentity>> spared;
   Timer patience;
@@ -312,7 +312,7 @@ Result<std::unique_ptr<UncheckedChannel>> LocalTransport::Open(boost::asio::io_c
   if (guarded && ::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return Fail(SystemError("spawn", "no pipe for the agent's guard", errno));
   }
-  UniqueFd account(guarded ? ends[0] : -1);
+  UniqueFd kill_count(guarded ? ends[0] : -1);
   const UniqueFd guard(guarded ? ends[1] : -1);
 
   SpawnSpec spec;
@@ -339,7 +339,7 @@ Result<std::unique_ptr<UncheckedChannel>> LocalTransport::Open(boost::asio::io_c
   auto wire = Wire::Make(io, std::move(ours), UniqueFd(), FrameReader::OfMessages(kMagic));
   if (!wire) return Fail(MachineError("spawn", "the connection to the agent: " + wire.error()));
   if (const auto identity = Identify(agent->pid())) spared_->push_back(*identity);
-  return std::make_unique<LocalChannel>(io, host.index, LocalAgent{std::move(*agent), std::move(account)},
+  return std::make_unique<LocalChannel>(io, host.index, LocalAgent{std::move(*agent), std::move(kill_count)},
                                         std::move(*wire), spared_, lease_ms_);
 }
 

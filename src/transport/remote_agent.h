@@ -40,8 +40,8 @@ class AgentCarrier {
   virtual void KnowRun(const std::string& run) { static_cast<void>(run); }
   // The agent has sent its first message.
   virtual void OnOpen() = 0;
-  // The agent has attested that nothing is left; its wire may still be open. Returns whether the run may end before the
-  // agent and what carries its connection have ended (HostCleared).
+  // The agent has attested that nothing is left; its wire may still be open. Returns true if the run may finish
+  // although the agent and its connection have not exited yet (HostCleared).
   virtual bool OnEmpty() = 0;
   // How the agent itself has ended, as its guard reports; false if nobody can report that on this connection.
   virtual bool TakeOwnEnd(const AgentExited& end) = 0;

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/file_access.h"
 #include "base/system/host_name.h"
 #include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "spawn/start/watched_child.h"
 #include "transport/local_transport.h"
 #include "transport/remote_agent.h"
@@ -156,18 +158,6 @@ constexpr std::array kFailureTexts = {
                 "it is of another architecture, or not executable"},
 };
 
-std::vector<std::string_view> Lines(std::string_view words) {
-  std::vector<std::string_view> lines;
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find('\n'), words.size());
-    std::string_view line = words.substr(0, end);
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-    if (!line.empty()) lines.push_back(line);
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
-  return lines;
-}
-
 SshFailure FailureOf(SshFailureKind kind) {
   for (const FailureText& text : kFailureTexts) {
     if (text.kind == kind) return {kind, std::string(text.phrase), std::string(text.hint)};
@@ -180,7 +170,9 @@ std::string Shortened(std::string_view line) { return Printable(line.substr(0, k
 }  // namespace
 
 SshFailure ClassifySshFailure(std::optional<int> exit_code, std::string_view words) {
-  const std::vector<std::string_view> lines = Lines(words);
+  std::vector<std::string_view> lines = TextLines(words);
+  for (std::string_view& line : lines) line = Trimmed(line);
+  std::erase(lines, std::string_view());
   if (exit_code == kSshFailed) {
     for (const Known& known : kKnown) {
       const bool said = std::any_of(lines.begin(), lines.end(), [&known](std::string_view line) {
@@ -301,13 +293,6 @@ std::uint64_t Chance(std::uint64_t most) {
   return std::uniform_int_distribution<std::uint64_t>(0, most)(random);
 }
 
-std::string ContentOf(int fd) {
-  std::string content(64U << 10, '\0');
-  const ssize_t got = ::pread(fd, content.data(), content.size(), 0);
-  content.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return content;
-}
-
 SshGate::SshGate(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, SshSettings settings)
     : io_(io),
       launcher_(std::move(launcher)),
@@ -364,7 +349,7 @@ void SshGate::OnAnswer() {
   question_->Take();
   question_.reset();
   rest_.cancel();
-  if (GoesThroughJumpHost(ContentOf(answer_.get()))) window_.Narrow();
+  if (GoesThroughJumpHost(BytesAt(answer_.get(), 0, 64U << 10))) window_.Narrow();
   answer_.reset();
   PumpSoon();
 }

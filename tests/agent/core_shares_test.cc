@@ -34,9 +34,9 @@ CoreRequest Auto() { return {}; }
 CoreRequest Count(std::uint32_t count) { return {0, CoreRequest::Kind::kCount, count, {}, "worker", {}}; }
 CoreRequest List(const char* list) { return {0, CoreRequest::Kind::kList, 0, *ParseNumberList(list), "worker", {}}; }
 
-CoreShares SharesOf(const HostCores& host, const std::vector<CoreRequest>& wishes,
+CoreShares SharesOf(const HostCores& host, const std::vector<CoreRequest>& requests,
                     const std::vector<std::optional<std::uint32_t>>& nodes = {}) {
-  auto shares = ShareCores(host, wishes, nodes);
+  auto shares = ShareCores(host, requests, nodes);
   EXPECT_TRUE(shares) << shares.error();
   return shares ? *shares : CoreShares{};
 }
@@ -107,13 +107,13 @@ TEST(CoreShares, AreSoundOnTenThousandRandomHosts) {
     for (std::uint32_t& size : sizes) size = 1 + below(12);
     HostCores host = Host(sizes, 1 + below(2));
     if (below(3) == 0) host.quota = 0.5 + below(16);
-    std::vector<CoreRequest> wishes;
+    std::vector<CoreRequest> requests;
     std::vector<std::optional<std::uint32_t>> nodes;
     for (std::uint32_t i = 0, n = 1 + below(12); i < n; ++i) {
-      wishes.push_back(below(4) == 0 ? Count(1 + below(3)) : Auto());
+      requests.push_back(below(4) == 0 ? Count(1 + below(3)) : Auto());
       nodes.push_back(below(2) == 0 ? std::nullopt : std::optional(below(5)));
     }
-    const auto shares = ShareCores(host, wishes, nodes);
+    const auto shares = ShareCores(host, requests, nodes);
     if (!shares) continue;
     std::vector<std::uint32_t> usable;
     for (const auto& node : host.nodes) {
@@ -121,13 +121,13 @@ TEST(CoreShares, AreSoundOnTenThousandRandomHosts) {
     }
     std::sort(usable.begin(), usable.end());
     std::vector<std::uint32_t> given;
-    for (std::size_t i = 0; i < wishes.size(); ++i) {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
       const auto& cores = shares->of[i];
       ASSERT_FALSE(cores.empty());
       ASSERT_TRUE(std::is_sorted(cores.begin(), cores.end()));
       ASSERT_TRUE(std::includes(usable.begin(), usable.end(), cores.begin(), cores.end()));
-      const bool counted = wishes[i].kind == CoreRequest::Kind::kCount;
-      ASSERT_TRUE(!counted || cores.size() == wishes[i].count);
+      const bool counted = requests[i].kind == CoreRequest::Kind::kCount;
+      ASSERT_TRUE(!counted || cores.size() == requests[i].count);
       given.insert(given.end(), cores.begin(), cores.end());
     }
     if (!shares->notes.empty()) continue;  // with notes, processes may share cores

@@ -8,14 +8,14 @@ namespace {
 
 using Devices = std::map<std::string, DeviceHolders>;
 
-WaitingJob Job(std::string party, std::uint64_t arrival, std::size_t count = 1, std::uint32_t overtaken = 0) {
-  return {{{"0", "1", "2", "3"}, count}, std::move(party), arrival, overtaken};
+WaitingJob Job(std::string owner, std::uint64_t arrival, std::size_t count = 1, std::uint32_t overtaken = 0) {
+  return {{{"0", "1", "2", "3"}, count}, std::move(owner), arrival, overtaken};
 }
 
-Devices HeldBy(const std::vector<std::string>& parties) {
+Devices HeldBy(const std::vector<std::string>& owners) {
   Devices devices;
-  for (std::size_t i = 0; i < parties.size(); ++i) {
-    if (!parties[i].empty()) devices[std::to_string(i)].parties = {parties[i]};
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    if (!owners[i].empty()) devices[std::to_string(i)].owners = {owners[i]};
   }
   return devices;
 }
@@ -25,7 +25,7 @@ TEST(DeviceTurns, ServeTheEarliestOfEqualJobs) {
             (std::vector<DeviceGrant>{{1, {3}, {}}}));
 }
 
-TEST(DeviceTurns, ServeThePartyThatHoldsFewerDevicesFirst) {
+TEST(DeviceTurns, ServeTheOwnerThatHoldsFewerDevicesFirst) {
   EXPECT_EQ(ServeInTurn({Job("a", 1), Job("b", 9)}, HeldBy({"a", "a", "a", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {}}}));
 }
@@ -42,7 +42,7 @@ TEST(DeviceTurns, LetSmallerJobsOvertakeOneThatDoesNotFitYet) {
   EXPECT_EQ(ServeInTurn({Job("large", 1, 2), Job("small", 2)}, HeldBy({"x", "x", "x", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {0}}}));
   WaitingJob elsewhere = Job("large", 1, 2);
-  elsewhere.wish.candidates = {"0", "1"};
+  elsewhere.request.candidates = {"0", "1"};
   EXPECT_EQ(ServeInTurn({elsewhere, Job("small", 2)}, HeldBy({"x", "x", "x", ""})),
             (std::vector<DeviceGrant>{{1, {3}, {}}}))
       << "it does not want that device";
@@ -57,15 +57,15 @@ TEST(DeviceTurns, ReserveDevicesForAJobOvertakenTooOften) {
 
 TEST(DeviceTurns, GrantOnlyDevicesThatTheJobMayUse) {
   WaitingJob bound = Job("a", 1);
-  bound.wish.candidates = {"0", "1"};
+  bound.request.candidates = {"0", "1"};
   EXPECT_EQ(ServeInTurn({bound, Job("b", 2)}, HeldBy({"x", "x", "", "x"})), (std::vector<DeviceGrant>{{1, {2}, {}}}));
 }
 
 TEST(DeviceTurns, SpreadJobsThatShare) {
   const auto sharing = [](std::uint32_t per_device) {
     WaitingJob job = Job("a", 1);
-    job.wish.shared = true;
-    job.wish.per_device = per_device;
+    job.request.shared = true;
+    job.request.per_device = per_device;
     return job;
   };
   Devices devices;

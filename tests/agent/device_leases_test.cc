@@ -18,18 +18,18 @@ namespace {
 
 using Taken = std::vector<std::size_t>;
 
-DeviceLeases::Wish Any(std::size_t count, std::vector<std::string> of, bool shared = false) {
+DeviceLeases::Request Any(std::size_t count, std::vector<std::string> of, bool shared = false) {
   return {{std::move(of), count, shared}, "run a1 of ann", "run:a1", {}};
 }
 
-DeviceLeases::Wish Of(const std::string& party, std::size_t count = 1) {
-  return {{{"0", "1"}, count}, party + " of ann", party, {}};
+DeviceLeases::Request Of(const std::string& owner, std::size_t count = 1) {
+  return {{{"0", "1"}, count}, owner + " of ann", owner, {}};
 }
 
 class Leases : public ::testing::Test {
  protected:
-  std::string ErrorOf(DeviceLeases& leases, const DeviceLeases::Wish& wish) {
-    const auto taken = leases.Take(wish);
+  std::string ErrorOf(DeviceLeases& leases, const DeviceLeases::Request& request) {
+    const auto taken = leases.Take(request);
     return taken ? "taken" : taken.error().why;
   }
 
@@ -160,7 +160,7 @@ TEST_F(Leases, AreNotReservedForAWaiterThatLeft) {
   }
 }
 
-TEST_F(Leases, GoToThePartyThatHoldsFewerDevices) {
+TEST_F(Leases, GoToTheOwnerThatHoldsFewerDevices) {
   // Two trials of sweep a hold both devices; a third waits longer than a trial of sweep b.
   DeviceLeases second(folder_);
   DeviceLeases third(folder_);
@@ -189,10 +189,10 @@ TEST_F(Leases, GoToALargeJobAfterTheOvertakeLimit) {
 }
 
 TEST_F(Leases, AreNotWaitedForByTheirOwnHolder) {
-  DeviceLeases::Wish wish = Of("run:a", 2);
-  wish.job = "a";
-  ASSERT_TRUE(one_.Take(wish));
-  const auto refused = other_.TakeInTurn(wish);
+  DeviceLeases::Request request = Of("run:a", 2);
+  request.job = "a";
+  ASSERT_TRUE(one_.Take(request));
+  const auto refused = other_.TakeInTurn(request);
   ASSERT_FALSE(refused);
   EXPECT_FALSE(refused.error().passes);
 }
@@ -212,13 +212,13 @@ TEST_F(Leases, SpreadSharingJobsOverDevices) {
 }
 
 TEST_F(Leases, AreSharedByAtMostTheGivenNumber) {
-  DeviceLeases::Wish wish = Any(1, {"0", "1"}, true);
-  wish.devices.per_device = 2;
+  DeviceLeases::Request request = Any(1, {"0", "1"}, true);
+  request.devices.per_device = 2;
   std::vector<DeviceLeases> leases;
-  for (const unsigned device : {0U, 1U, 0U, 1U}) EXPECT_EQ(leases.emplace_back(folder_).Take(wish), Taken{device});
-  EXPECT_FALSE(leases.emplace_back(folder_).Take(wish));
+  for (const unsigned device : {0U, 1U, 0U, 1U}) EXPECT_EQ(leases.emplace_back(folder_).Take(request), Taken{device});
+  EXPECT_FALSE(leases.emplace_back(folder_).Take(request));
   leases.front().GiveUp();
-  EXPECT_EQ(leases.back().Take(wish), Taken{0});
+  EXPECT_EQ(leases.back().Take(request), Taken{0});
 }
 
 TEST_F(Leases, IgnoreInvalidTicketsOfForeignProcesses) {

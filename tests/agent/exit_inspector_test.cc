@@ -59,29 +59,29 @@ TEST(MemoryKills, ParsesTheKernelLog) {
 
 TEST(ExitInspector, ReportsNothingForAProcessThatMusterKilled) {
   MemoryKills memory;
-  ExitInspector witness(memory);
+  ExitInspector inspector(memory);
   ProcessExited exited;
   exited.process = 1;
   exited.signalled = true;
   exited.code = SIGKILL;
-  witness.Started({1, 0, 1, 1, 1}, "/", "/dev/null");
-  witness.Signalled({1, 0, SIGKILL, 0, 2});
-  EXPECT_TRUE(witness.Ended(exited).empty()) << "muster killed it";
-  EXPECT_TRUE(witness.Ended(exited).empty()) << "it is forgotten";
+  inspector.Started({1, 0, 1, 1, 1}, "/", "/dev/null");
+  inspector.Signalled({1, 0, SIGKILL, 0, 2});
+  EXPECT_TRUE(inspector.Ended(exited).empty()) << "muster killed it";
+  EXPECT_TRUE(inspector.Ended(exited).empty()) << "it is forgotten";
 }
 
 TEST(ExitInspector, FindsTheLogOfASanitizer) {
   const testing::TempDir folder;
   const std::string path = folder / "asan.7";
   MemoryKills memory;
-  ExitInspector witness(memory);
+  ExitInspector inspector(memory);
   ProcessExited exited;
   exited.process = 1;
   exited.code = 1;
   const auto said = [&](const std::string& text) {
     std::ofstream(path) << text;
-    witness.Started({1, 0, 7, 7, 1}, "/", "/dev/null", {path, folder / "absent.7"});
-    const std::vector<EndEvidence> evidence = witness.Ended(exited);
+    inspector.Started({1, 0, 7, 7, 1}, "/", "/dev/null", {path, folder / "absent.7"});
+    const std::vector<EndEvidence> evidence = inspector.Ended(exited);
     return evidence.empty() ? std::string() : evidence.front().kind + ": " + evidence.front().detail;
   };
   EXPECT_EQ(said("==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x10\n    #0 0x1 in f a.cc:3\n"

@@ -31,13 +31,13 @@ std::string Entries(const std::vector<std::string>& entries) {
 }
 
 TEST(ActivationOutput, IsTheChangeOfTheEnvironment) {
-  const ActivationOutput account =
+  const ActivationOutput output =
       ParseActivationOutput(Entries({"A=1", "B=2", "GONE=x", "PWD=/a", "SHLVL=1", "steps", "step", "step", "variables",
                                      "A=1", "B=3\n=3", "NEW=", "PWD=/b", "SHLVL=2", "OLDPWD=/a", "_=x", "whole"}));
-  EXPECT_EQ(account.end, ActivationOutput::End::kWhole);
-  EXPECT_EQ(account.reported.set, (Set{{"B", "3\n=3"}, {"NEW", ""}}));
-  EXPECT_EQ(account.reported.unset, (Names{"GONE"}));
-  EXPECT_EQ(account.reported.failed_step, 0U);
+  EXPECT_EQ(output.end, ActivationOutput::End::kWhole);
+  EXPECT_EQ(output.reported.set, (Set{{"B", "3\n=3"}, {"NEW", ""}}));
+  EXPECT_EQ(output.reported.unset, (Names{"GONE"}));
+  EXPECT_EQ(output.reported.failed_step, 0U);
 }
 
 TEST(ActivationOutput, ReportsHowManyStepsWereDone) {
@@ -60,20 +60,20 @@ TEST(ActivationOutput, ReportsHowManyStepsWereDone) {
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.entries.empty() ? "" : one.entries.back());
-    const ActivationOutput account = ParseActivationOutput(Entries(one.entries));
-    EXPECT_EQ(account.end, one.end);
-    EXPECT_EQ(account.reported.failed_step, one.step);
-    EXPECT_TRUE(account.reported.set.empty());
-    EXPECT_TRUE(account.reported.unset.empty());
+    const ActivationOutput output = ParseActivationOutput(Entries(one.entries));
+    EXPECT_EQ(output.end, one.end);
+    EXPECT_EQ(output.reported.failed_step, one.step);
+    EXPECT_TRUE(output.reported.set.empty());
+    EXPECT_TRUE(output.reported.unset.empty());
   }
 }
 
 TEST(ActivationOutput, EndsWhereItIsTruncated) {
   const std::string whole = Entries({"A=1", "steps", "step", "variables", "A=2", "whole"});
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const ActivationOutput account = ParseActivationOutput(whole.substr(0, size));
-    EXPECT_NE(account.end, ActivationOutput::End::kWhole) << size;
-    EXPECT_TRUE(account.reported.set.empty()) << size;
+    const ActivationOutput output = ParseActivationOutput(whole.substr(0, size));
+    EXPECT_NE(output.end, ActivationOutput::End::kWhole) << size;
+    EXPECT_TRUE(output.reported.set.empty()) << size;
   }
 }
 

@@ -119,11 +119,11 @@ TEST(HostTrials, CheckTheAddressOfTheHostsName) {
 }
 
 TEST(PythonOutput, IsFoundBetweenOtherOutput) {
-  const std::string account =
+  const std::string output =
       "Welcome!\nmuster-python\tversion\t3.11.2\nmuster-python\tpackage\tnumpy\t1.26.4\nhm\nmuster-python\twhole\n";
-  EXPECT_EQ(ParsePythonOutput("python3", account), (PythonFact{"python3", "3.11.2", {{"numpy", "1.26.4"}}, ""}));
-  for (std::size_t size = 0; size + 1 < account.size(); ++size) {
-    EXPECT_NE(ParsePythonOutput("python3", account.substr(0, size)).error, "") << size;
+  EXPECT_EQ(ParsePythonOutput("python3", output), (PythonFact{"python3", "3.11.2", {{"numpy", "1.26.4"}}, ""}));
+  for (std::size_t size = 0; size + 1 < output.size(); ++size) {
+    EXPECT_NE(ParsePythonOutput("python3", output.substr(0, size)).error, "") << size;
   }
 }
 

@@ -44,7 +44,7 @@ TEST(Doctor, DescribesThisMachine) {
                           "subreaper"}));
   for (const char* findings : {"faults", "lacks"}) {
     for (const auto& finding : document[findings]) {
-      EXPECT_TRUE(finding["breaks"].is_string() && finding["mend"].is_string()) << finding;
+      EXPECT_TRUE(finding["effect"].is_string() && finding["fix"].is_string()) << finding;
     }
   }
 

@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto reread = muster::ParseSweepJournalLine(again);
   // Compared as text: a null is read as NaN, which equals nothing.
   if (!reread || muster::SweepJournalLine(*reread) != again + "\n") std::abort();
-  muster::SweepProgress account;
+  muster::SweepProgress progress;
   const auto* judged = std::get_if<muster::PointsJudged>(&record->entry);
-  if (judged == nullptr || judged->count < 4096) account.Take(record->entry);
+  if (judged == nullptr || judged->count < 4096) progress.Take(record->entry);
   return 0;
 }

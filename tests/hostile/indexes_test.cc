@@ -123,7 +123,7 @@ class HostileIndexes : public ::testing::Test {
   std::string MakeIndex() const {
     SweepIndex made = SweepIndex::Open(sweep.path());
     const LoadedSweep loaded = made.CatchUp();
-    made.Commit(loaded.account, loaded.position, true);
+    made.Commit(loaded.progress, loaded.position, true);
     return made.damage();
   }
   // Changes the index through SQLite.
@@ -141,7 +141,7 @@ class HostileIndexes : public ::testing::Test {
       if (seen.damage.empty()) return "the damage is not told";
       if (seen.text != of_journal) return "what is told is not the journal's";
       const LoadedSweep loaded = LoadSweepProgress(sweep.path());
-      if (loaded.account.over().size() == 0) return "the account is not the journal's";
+      if (loaded.progress.over().size() == 0) return "the progress is not the journal's";
       return MakeIndex().empty() ? "the head does not tell" : "";
     });
     EXPECT_TRUE(wrong.empty()) << what << ": " << Lines(wrong);
@@ -196,7 +196,7 @@ TEST_F(HostileIndexes, AreRebuiltFromTheJournal) {
   Change("ALTER TABLE attempts ADD COLUMN more TEXT AS (hex(zeroblob(1000000000)))");
   ExpectRebuilt("a column that is computed");
   Change("UPDATE account SET archive = zeroblob(100)");
-  ExpectRebuilt("another account");
+  ExpectRebuilt("another progress");
 }
 
 TEST_F(HostileIndexes, MustBeRegularFiles) {
@@ -207,7 +207,7 @@ TEST_F(HostileIndexes, MustBeRegularFiles) {
   ExpectRebuilt("a link");
   PutContent(Index(), index);
   ASSERT_EQ(::mkfifo((Index() + "-journal").c_str(), 0600), 0);
-  ExpectRebuilt("a FIFO in the place of what was left to be undone");
+  ExpectRebuilt("a FIFO in the place of its rollback journal");
   PutContent(Index(), index);
   std::error_code error;
   std::filesystem::resize_file(Index(), std::uintmax_t{900} << 30, error);

@@ -255,8 +255,9 @@ TEST(DerivedValues, ArePinnedOnlyExplicitly) {
   EXPECT_EQ(evaluated.plan().derived.at("twice"), Value(3));
   EXPECT_EQ(evaluated.plan().pinned.at("twice"), Value(8));
   request.pins = {Text("twice", "many")};
-  EXPECT_EQ(Evaluate(request).problems(),
-            Lines{"recipe.lua:7 error pin: --pin twice: the recipe derives the int 8, and \"many\" is none"});
+  EXPECT_EQ(
+      Evaluate(request).problems(),
+      Lines{"recipe.lua:7 error pin: --pin twice: the recipe derives the int 8, and \"many\" is of another type"});
   request.pins = {Text("twise", "3"), Text("layers", "3")};
   const Evaluated unknown = Evaluate(request);
   EXPECT_EQ(unknown.problems(), (Lines{"error pin: --pin twise: the recipe derives no such value",

@@ -488,37 +488,6 @@ TEST(Names, PrecedeOptions) {
             Lines{"recipe.lua:4 error unknown_key: job:port has no option \"nmber\""});
 }
 
-// Forms of earlier versions keep their meaning, and cause a warning at their line.
-TEST(FormerForms, WorkWithAWarning) {
-  const Evaluated port = Evaluate(
-      {Recipe("job:port { 'a', number = 7000, host = 1 }\njob:port { 'b' }" + kOneWorker, "cluster = { hosts = 2 },")});
-  EXPECT_EQ(
-      port.problems(),
-      (Lines{
-          "recipe.lua:4 warning deprecated: job:port { \"a\", … } is deprecated: the name stands before the options",
-          "recipe.lua:5 warning deprecated: job:port { \"b\", … } is deprecated: the name stands before the options"}));
-  EXPECT_EQ(port.answer.diagnostics[0].hint, "write job:port(\"a\", { host = 1, number = 7000 })");
-  EXPECT_EQ(port.answer.diagnostics[1].hint, "write job:port \"b\"");
-  EXPECT_EQ(port.plan().ports.at("a"), (PlanPort{1, 7000, ""}));
-
-  const Evaluated hosts =
-      Evaluate({Recipe("job:workers { count = 1, command = { 'x' }, hosts = { 1 } }\n"
-                       "job:role 'b' { command = { 'x' }, hosts = 1 }",
-                       "cluster = { hosts = 2 },")});
-  EXPECT_EQ(hosts.problems(),
-            (Lines{"recipe.lua:4 warning deprecated: role worker: hosts is deprecated: it is now called on_hosts",
-                   "recipe.lua:5 warning deprecated: role b: hosts is deprecated: it is now called on_hosts"}));
-  EXPECT_EQ(hosts.answer.diagnostics[0].hint, "write on_hosts = {1}");
-  EXPECT_EQ(hosts.answer.diagnostics[1].hint, "write on_hosts = 1");
-  EXPECT_EQ(ProcessNamed(hosts.plan(), "worker.0").host, 1U);
-
-  EXPECT_EQ(ProblemsOf("job:workers { count = 1, command = { 'x' }, hosts = 0, on_hosts = 0 }"),
-            Lines{"recipe.lua:4 error conflict: role worker has both on_hosts and its former name hosts"});
-  // Suggestions for a typo use the new name.
-  const Evaluated slip = Evaluate({Recipe("job:workers { count = 1, command = { 'x' }, onhosts = 0 }")});
-  EXPECT_EQ(slip.answer.diagnostics.at(0).hint, "did you mean \"on_hosts\"?");
-}
-
 TEST(Files, AreBelowTheRunDirectory) {
   const Plan plan = PlanOf(
       "local f = job:file { 'conf/a.yaml', text = 'run: ' .. job.run_dir } job:workers { count = 1, command = { 'x', f "

@@ -228,9 +228,9 @@ TEST(LuaMistakes, InNamesOfOtherLanguagesAreNamed) {
       {"local x = muster.boolean { true }", 2, "there is no boolean in muster", "write: muster.bool"},
       {"return muster.recipe { name\xc2\xa0= 'a', plan = function() end }", 2,
        "a recipe has no option \"name\xc2\xa0\"",
-       "it holds a blank that is none to Lua, such as a no-break space: type it again"},
+       "it contains a blank that Lua does not accept, such as a no-break space: type it again"},
       {"local\xc2\xa0x = 1", 2, "local\xc2\xa0x is assigned but not local",
-       "it holds a blank that is none to Lua, such as a no-break space: type it again"},
+       "it contains a blank that Lua does not accept, such as a no-break space: type it again"},
       {"local x = math.random(3)", 2, "there is no random in math",
        "the plan must be the same everywhere: pass numbers of chance as parameters"},
   };

@@ -60,11 +60,6 @@ TEST(OwnContract, GetsTheHostsOfItsWorldsInTheOrderOfRanks) {
   const Evaluated evaluated = Evaluate({WithContract(order + "host_order, ',') } end")});
   ASSERT_EQ(evaluated.problems(), Lines{});
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("AT"), "0,1");
-  const Evaluated former = Evaluate({WithContract(order + "hosts, ',') } end")});
-  EXPECT_EQ(
-      former.problems(),
-      Lines{"recipe.lua:3 warning deprecated: job.worlds.worker: hosts is deprecated: it is now called host_order"});
-  EXPECT_EQ(OwnEnv(former.plan(), "worker.0").at("AT"), "0,1");
 }
 
 TEST(OwnContract, MayBeAModuleBesideTheRecipe) {

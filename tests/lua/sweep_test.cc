@@ -132,7 +132,7 @@ TEST(SweepFile, ReportsAllMistakesAtOnceWithTheirLines) {
 
 TEST(SweepFile, RefusesSecretsAndFractionsOfWholeNumbers) {
   EXPECT_EQ(ProblemsOfSweep("space = { key = { \"a\", \"b\" } }"),
-            Lines{"recipe.lua:7 error secret: key is a secret, and points of a sweep are written down"});
+            Lines{"recipe.lua:7 error secret: key is a secret and cannot be swept: the values of trials are stored"});
   EXPECT_EQ(
       ProblemsOfSweep("space = { memory = muster.uniform(1, 2) }"),
       Lines{"recipe.lua:8 error space: axis memory: uniform gives numbers with fractions, and the parameter is of "

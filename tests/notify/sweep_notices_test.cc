@@ -30,14 +30,14 @@ struct SweepSeen {
     PointsJudged judged;
     judged.count = 8;
     Take(judged);
-    maker.emplace(sweep, account, "/sweeps/lr");
+    maker.emplace(sweep, progress, "/sweeps/lr");
   }
 
   void Take(const SweepEntry& entry) {
     if (maker) {
       for (Notice& notice : maker->Saw(entry, 60)) Add(std::move(notice));
     }
-    account.Take(entry);
+    progress.Take(entry);
     if (!maker) return;
     if (auto best = maker->NewBest(60)) Add(*std::move(best));
   }
@@ -62,7 +62,7 @@ struct SweepSeen {
   }
 
   SweepDescription sweep;
-  SweepProgress account;
+  SweepProgress progress;
   std::optional<SweepNoticeMaker> maker;
   EventNames events;
   std::vector<Notice> notices;
@@ -92,7 +92,7 @@ TEST(SweepNotices, DoNotCallAResultOfAContinuedSweepTheFirst) {
   SweepSeen made;
   made.Begin(0);
   made.End(0, TrialClass::kOk, -0.5);
-  SweepNoticeMaker later(made.sweep, made.account, "/sweeps/lr");
+  SweepNoticeMaker later(made.sweep, made.progress, "/sweeps/lr");
   EXPECT_FALSE(later.Reported(1, {{"acc", 0.5}}, 1));
   EXPECT_FALSE(later.NewBest(1));  // the earlier head has told
 }
@@ -168,7 +168,7 @@ TEST(SweepNotices, SayWhatHoldsAtTheEnd) {
   EXPECT_EQ(ended.what,
             "is complete after 1 min 0 s: all trials have ended; 2 of 8 trials over, 1 failed; best acc 0.5 (trial 0: "
             "lr=0)");
-  AddState(made.sweep, made.account, 0, "/sweeps/lr", ended);
+  AddState(made.sweep, made.progress, 0, "/sweeps/lr", ended);
   const auto read = nlohmann::json::parse(NoticeLine(ended));
   EXPECT_EQ(read["objective"], "acc");
   EXPECT_EQ(read["best"]["value"], 0.5);

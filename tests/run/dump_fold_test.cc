@@ -31,7 +31,7 @@ ProcessDumped ReportedDump(ProcessId process, Frames frames, const std::string& 
 std::string Who(const std::vector<DumpGroup>& groups) {
   std::string text;
   for (const DumpGroup& group : groups) {
-    text += (text.empty() ? "" : "; ") + MembersText({group.who}) + (group.odd ? " odd" : "");
+    text += (text.empty() ? "" : "; ") + MembersText({group.who}) + (group.outlier ? " odd" : "");
   }
   return text;
 }

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "run/loop/run_clock.h"
+#include "run/session/run_clock.h"
 
 namespace muster {
 

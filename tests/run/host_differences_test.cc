@@ -124,7 +124,7 @@ TEST(HostFaults, NameAFolderThatIsMissing) {
                                       "disk: /dev/shm cannot be used: Permission denied: n3"}));
   ASSERT_EQ(faults.size(), 3U);
   EXPECT_EQ(faults[0].hint, "mount -t tmpfs tmpfs /dev/shm; in a container: --shm-size");
-  EXPECT_EQ(faults[0].breaks, "data loaders and collectives that share memory fail, often with SIGBUS");
+  EXPECT_EQ(faults[0].effect, "data loaders and collectives that share memory fail, often with SIGBUS");
   EXPECT_EQ(faults[1].hint, "mkdir -m 1777 /tmp");
   EXPECT_EQ(faults[2].hint, "let this user write there: ls -ld /dev/shm");
 }
@@ -151,7 +151,7 @@ TEST(HostQuestions, IncludeTheFolderOfShippedCodeIfDoctorAsks) {
   const auto faults = CompareHosts(hosts, {}, "1.0").faults;
   ASSERT_EQ(faults.size(), 1U);
   EXPECT_EQ(faults[0].text, "the folder of shipped code (/home/ann) cannot be used: Read-only file system");
-  EXPECT_EQ(faults[0].breaks, "--ship-code fails");
+  EXPECT_EQ(faults[0].effect, "--ship-code fails");
 }
 
 TEST(HostFaults, IncludeAgentsOfAnotherVersion) {

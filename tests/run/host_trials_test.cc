@@ -13,7 +13,7 @@ Lines ReportedFindings(const std::vector<HostFault>& findings) {
   Lines lines;
   for (const HostFault& finding : findings) {
     lines.push_back(finding.kind + ": " + finding.text);
-    EXPECT_FALSE(finding.breaks.empty()) << finding.text;
+    EXPECT_FALSE(finding.effect.empty()) << finding.text;
     EXPECT_FALSE(finding.hint.empty()) << finding.text;
   }
   return lines;
@@ -37,7 +37,7 @@ TEST(HostTrials, ThatFailAreReportedAsMissing) {
   facts.trials.push_back({"ports", "ip_local_port_range", "9 ports"});
   facts.trials.push_back({"time", "the clock", "nothing keeps it"});
   EXPECT_EQ(ReportedFindings(LacksOfHost(0, facts)).size(), facts.trials.size())
-      << "each with what it breaks and how it is mended";
+      << "each with its effect and how to fix it";
   EXPECT_EQ(ReportedFindings(FaultsOfTrials(0, facts)), Lines{});
 }
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "run/directory/rank_set.h"
+#include "base/values/rank_set.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 

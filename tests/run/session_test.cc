@@ -384,7 +384,7 @@ TEST_F(SessionTest, ReportsOnceWhichRunHoldsItsDevices) {
   const auto asked = Heard<AllocateResources>();
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_EQ(asked[0].wait_ms, kWaitForEver);
-  EXPECT_EQ(asked[0].party, "run:3f9a1c2b4d5e");
+  EXPECT_EQ(asked[0].owner, "run:3f9a1c2b4d5e");
   const auto records = JournalOf(outcome);
   const auto awaited = std::find_if(records.begin(), records.end(), [](const JournalRecord& record) {
     return std::holds_alternative<DevicesAwaited>(record.entry);

@@ -17,15 +17,15 @@ std::string Workers(const std::string& more) {
 
 void ExpectOutlier(const json& dump) {
   ASSERT_EQ(dump["groups"].size(), 2U) << dump.dump(1);
-  const json& odd = dump["groups"][0];
-  EXPECT_EQ(odd["ranks"], json({2}));
-  EXPECT_EQ(odd["odd"], true);
-  EXPECT_EQ(odd["last_line"], "up");
-  const json& thread = odd["system_processes"][0]["threads"][0];
+  const json& outlier = dump["groups"][0];
+  EXPECT_EQ(outlier["ranks"], json({2}));
+  EXPECT_EQ(outlier["outlier"], true);
+  EXPECT_EQ(outlier["last_line"], "up");
+  const json& thread = outlier["system_processes"][0]["threads"][0];
   EXPECT_EQ(thread["call"], "read");
   EXPECT_EQ(thread["target"], "inotify");
   EXPECT_EQ(dump["groups"][1]["ranks"], json({0, 1, 3}));
-  EXPECT_EQ(dump["groups"][1]["odd"], false);
+  EXPECT_EQ(dump["groups"][1]["outlier"], false);
   EXPECT_EQ(dump["notes"][0]["kind"], "no_tools");
   EXPECT_EQ(dump["complete"], true);
 }

@@ -54,10 +54,10 @@ class Climber final : public Sampler {
 };
 
 // A sweep whose trials have the loss |x - 63|, continued after `before`.
-class Climb : public Course {
+class Climb : public ScheduledSweep {
  public:
   explicit Climb(std::vector<SweepEntry> before = {})
-      : Course(100, {}, {{"", 0, 2}}, AccountOf(before), {}, [&before](const CompiledSpace& compiled) {
+      : ScheduledSweep(100, {}, {{"", 0, 2}}, ProgressOf(before), {}, [&before](const CompiledSpace& compiled) {
           auto made = std::make_unique<Climber>(compiled, SamplerChoice());
           for (const SweepEntry& entry : before) Inform(*made, entry);
           return made;
@@ -68,7 +68,7 @@ class Climb : public Course {
 
   // Until so many entries are written, or the sweep is over.
   void RunUntil(std::size_t entries_written) {
-    while (!course->over() && entries.size() < entries_written) {
+    while (!scheduler->over() && entries.size() < entries_written) {
       Judge();
       const auto started = Start();
       ASSERT_FALSE(started.empty()) << "it does not go on";

@@ -23,51 +23,51 @@ inline Space Values(std::int64_t points) {
 }
 
 // A sweep over x = 0, 1, …, n - 1 whose scheduler writes into `entries`.
-class Course {
+class ScheduledSweep {
  public:
-  explicit Course(std::int64_t points, SweepDescription with = {}, std::vector<PoolHost> hosts = {{"", 0, 2}},
-                  SweepProgress account = {}, std::optional<Space> of = {},
-                  const std::function<std::unique_ptr<Sampler>(const CompiledSpace&)>& sampled = {})
+  explicit ScheduledSweep(std::int64_t points, SweepDescription with = {}, std::vector<PoolHost> hosts = {{"", 0, 2}},
+                          SweepProgress progress = {}, std::optional<Space> of = {},
+                          const std::function<std::unique_ptr<Sampler>(const CompiledSpace&)>& sampled = {})
       : sweep(std::move(with)) {
     sweep.space = of ? *std::move(of) : Values(points);
     space.emplace(*CompiledSpace::Of(sweep.space));
     sampler = sampled ? sampled(*space) : *Sampler::Of(*space, sweep.sampler);
-    course.emplace(sweep, *sampler, std::move(account),
-                   HostPool(std::move(hosts), sweep.budget.slots, sweep.budget.devices),
-                   [this](const SweepEntry& entry) {
-                     if (full) return false;
-                     entries.push_back(entry);
-                     return true;
-                   });
+    scheduler.emplace(sweep, *sampler, std::move(progress),
+                      HostPool(std::move(hosts), sweep.budget.slots, sweep.budget.devices),
+                      [this](const SweepEntry& entry) {
+                        if (full) return false;
+                        entries.push_back(entry);
+                        return true;
+                      });
   }
 
   void ResumeFrom() {
     SweepBegan began;
     began.trials = sampler->size();
-    course->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
+    scheduler->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
   }
   // Evaluates all pending trials; those in `impossible` are impossible.
   void Judge(const std::vector<TrialRange>& impossible = {}) {
-    while (const auto batch = course->planning().NextToJudge()) {
+    while (const auto batch = scheduler->planning().NextToJudge()) {
       PointsJudged judged{batch->first, batch->points.size(), {}};
       if (!impossible.empty()) judged.impossible.push_back({"it cannot be", "r.lua:3", impossible});
-      course->planning().Judged(judged);
+      scheduler->planning().Judged(judged);
     }
   }
   // Plans and starts as many trials as possible; returns the started ones.
   std::vector<TrialNumber> Start(const TrialNeeds& needs = {{0, 1}}) {
-    while (const auto trial = course->planning().NextToPlan()) {
-      EXPECT_TRUE(course->planning().Planned(*trial, "plan of " + std::to_string(*trial), needs));
+    while (const auto trial = scheduler->planning().NextToPlan()) {
+      EXPECT_TRUE(scheduler->planning().Planned(*trial, "plan of " + std::to_string(*trial), needs));
     }
     std::vector<TrialNumber> started;
-    while (const auto start = course->NextStart()) {
+    while (const auto start = scheduler->NextStart()) {
       AttemptBegan began;
       began.trial = start->trial;
-      began.attempt = course->NextAttempt(start->trial);
+      began.attempt = scheduler->NextAttempt(start->trial);
       began.point = sampler->At(start->trial);
       began.id = PointId(began.point);
       began.plan = "plan of " + std::to_string(start->trial);
-      EXPECT_TRUE(course->Began(began));
+      EXPECT_TRUE(scheduler->Began(began));
       started.push_back(start->trial);
     }
     return started;
@@ -78,15 +78,15 @@ class Course {
     end.trial_class = trial_class;
     end.blamed = std::move(blamed);
     end.loss = loss;
-    course->Ended(trial, std::move(end));
+    scheduler->Ended(trial, std::move(end));
   }
   // Runs everything to its end, in rounds; returns how often each trial succeeded.
   std::map<TrialNumber, int> RunAll() {
     std::map<TrialNumber, int> ends;
-    while (!course->over()) {
+    while (!scheduler->over()) {
       Judge();
       const auto started = Start();
-      if (started.empty() && !course->over()) {
+      if (started.empty() && !scheduler->over()) {
         ADD_FAILURE() << "it does not go on";
         break;
       }
@@ -103,13 +103,13 @@ class Course {
   std::unique_ptr<Sampler> sampler;
   std::vector<SweepEntry> entries;
   bool full = false;
-  std::optional<TrialScheduler> course;
+  std::optional<TrialScheduler> scheduler;
 };
 
-inline SweepProgress AccountOf(const std::vector<SweepEntry>& entries) {
-  SweepProgress account;
-  for (const SweepEntry& entry : entries) account.Take(entry);
-  return account;
+inline SweepProgress ProgressOf(const std::vector<SweepEntry>& entries) {
+  SweepProgress progress;
+  for (const SweepEntry& entry : entries) progress.Take(entry);
+  return progress;
 }
 
 }  // namespace muster

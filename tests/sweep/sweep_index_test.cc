@@ -38,8 +38,8 @@ class Head {
     index_.emplace(SweepIndex::Open(path()));
     LoadedSweep loaded = index_->CatchUp();
     EXPECT_EQ(loaded.stopped, "");
-    EXPECT_EQ(loaded.account, account_);
-    account_ = std::move(loaded.account);
+    EXPECT_EQ(loaded.progress, progress_);
+    progress_ = std::move(loaded.progress);
     auto writer = SweepJournalWriter::Continue(at_.get(), loaded.position);
     EXPECT_TRUE(writer);
     writer_.emplace(*std::move(writer));
@@ -48,12 +48,12 @@ class Head {
   void Write(const SweepEntry& entry) {
     const std::uint64_t wall_ns = 1'795'176'376'000'000'000 + 1'000'000 * writer_->position().seq;
     ASSERT_EQ(writer_->Append(entry, wall_ns), 0);
-    account_.Take(entry);
+    progress_.Take(entry);
     if (index_) index_->Take({writer_->position().seq, UtcText(wall_ns), entry});
   }
-  void Commit(bool leaving = false) { index_->Commit(account_, writer_->position(), leaving); }
+  void Commit(bool leaving = false) { index_->Commit(progress_, writer_->position(), leaving); }
   void Die() { index_.reset(); }
-  const SweepProgress& account() const { return account_; }
+  const SweepProgress& progress() const { return progress_; }
   JournalPosition position() const { return writer_->position(); }
 
  private:
@@ -61,7 +61,7 @@ class Head {
   UniqueFd at_;
   std::optional<SweepJournalWriter> writer_;
   std::optional<SweepIndex> index_;
-  SweepProgress account_;
+  SweepProgress progress_;
 };
 
 // Returns everything that a view shows, as one text.
@@ -107,13 +107,13 @@ TEST(SweepIndex, WithTheRestOfTheJournalEqualsTheJournal) {
           break;
         case 1:
           head.Die();  // only the journal has what was not committed
-          ASSERT_EQ(LoadSweepProgress(head.path()).account, head.account());
+          ASSERT_EQ(LoadSweepProgress(head.path()).progress, head.progress());
           head.Open();
           break;
         case 2:
           head.Commit(true);
           head.Die();
-          ASSERT_EQ(LoadSweepProgress(head.path()).account, head.account());
+          ASSERT_EQ(LoadSweepProgress(head.path()).progress, head.progress());
           ASSERT_EQ(LoadSweepProgress(head.path()).position, head.position());
           head.Open();
           break;
@@ -130,7 +130,7 @@ TEST(SweepIndex, WithTheRestOfTheJournalEqualsTheJournal) {
     EXPECT_EQ(with_index, of_journal);
     EXPECT_EQ(all_indexed, of_journal);
     EXPECT_FALSE(std::filesystem::exists(head.index())) << "a reader writes nothing";
-    EXPECT_EQ(LoadSweepProgress(head.path()).account, head.account());
+    EXPECT_EQ(LoadSweepProgress(head.path()).progress, head.progress());
   }
 }
 
@@ -143,7 +143,7 @@ TEST(SweepIndex, IsDiscardedIfItBelongsToAnotherJournal) {
   Head other;
   for (const SweepEntry& entry : MadeSweep(2, 40)) other.Write(entry);
   std::filesystem::copy_file(head.index(), other.index());
-  EXPECT_EQ(LoadSweepProgress(other.path()).account, other.account());
+  EXPECT_EQ(LoadSweepProgress(other.path()).progress, other.progress());
   const std::string all = AllOf(other.path());
   other.Open();
   EXPECT_EQ(AllOf(other.path()), all);
@@ -203,7 +203,7 @@ TEST(SweepIndex, IsPrivateAndCanBeDeletedWithoutLoss) {
   head.Die();
   EXPECT_FALSE(std::filesystem::exists(head.index() + "-journal"));
   RemoveIndex(head);
-  EXPECT_EQ(LoadSweepProgress(head.path()).account, head.account());
+  EXPECT_EQ(LoadSweepProgress(head.path()).progress, head.progress());
 }
 
 TEST(SweepIndex, DoesNotWaitForAReaderAndLosesNothing) {
@@ -215,7 +215,7 @@ TEST(SweepIndex, DoesNotWaitForAReaderAndLosesNothing) {
   {
     const auto view = SweepView::Open(head.path());
     ASSERT_TRUE(view);
-    const std::uint64_t begun = view->account().begun();
+    const std::uint64_t begun = view->progress().begun();
     for (std::size_t i = entries.size() / 2; i < entries.size(); ++i) {
       head.Write(entries[i]);
       head.Commit();
@@ -247,7 +247,7 @@ TEST(SweepIndex, SurvivesItsHeadBeingKilled) {
         SweepIndex index = SweepIndex::Open(head.path());
         LoadedSweep loaded = index.CatchUp();
         if (::write(pipe_ends[1], "x", 1) != 1) ::_exit(1);
-        for (int i = 0; i < 4; ++i) index.Commit(loaded.account, loaded.position, i % 2 == 0);
+        for (int i = 0; i < 4; ++i) index.Commit(loaded.progress, loaded.position, i % 2 == 0);
         ::unlink(head.index().c_str());
       }
     }
@@ -258,7 +258,7 @@ TEST(SweepIndex, SurvivesItsHeadBeingKilled) {
     ::close(pipe_ends[0]);
     ::close(pipe_ends[1]);
     ASSERT_EQ(AllOf(head.path()), all) << "round " << round;
-    ASSERT_EQ(LoadSweepProgress(head.path()).account, head.account());
+    ASSERT_EQ(LoadSweepProgress(head.path()).progress, head.progress());
   }
   head.Open();
   EXPECT_EQ(AllOf(head.path()), all);

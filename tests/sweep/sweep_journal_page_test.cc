@@ -1,4 +1,5 @@
-// Tests that the page on sweeps lists exactly the entries of the journal, with all their fields.
+// Tests that the page on sweeps lists exactly the entries of the journal, with all their fields, and the files of a
+// sweep's directory.
 #include <set>
 #include <string>
 
@@ -6,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "run/journal_page.h"
+#include "support/described_files.h"
 #include "support/places.h"
+#include "sweep/record/sweep_directory.h"
 #include "sweep/sample_entries.h"
 
 namespace muster {
@@ -36,6 +39,12 @@ TEST(SweepJournalPage, HasEveryEntryWithItsFields) {
     }
   }
   for (const auto& [name, unused] : rows) EXPECT_TRUE(written.contains(name)) << name << " is told and never written";
+}
+
+TEST(SweepJournalPage, ListsTheFilesOfASweep) {
+  std::set<std::string> listed;
+  for (const RunEntry& entry : kSweepEntries) listed.insert(entry.name);
+  EXPECT_EQ(listed, testing::DescribedFiles("sweeps.md", "sweep.json"));
 }
 
 }  // namespace

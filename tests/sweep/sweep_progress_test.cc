@@ -40,27 +40,27 @@ TEST(SweepProgress, RecordsWhichAttemptsContinueEachOther) {
   };
   const auto rung = [](std::uint64_t number, bool stop) { return RungReached{0, 0, 1, 0.5, {number, 1, 1, 1, stop}}; };
   const SweepBegan head{"id", "name", 4, 1, 1, "b", "v", "r", false};
-  SweepProgress account =
-      AccountOf({head, PointsJudged{0, 4, {}}, Began(0), rung(0, false), rung(1, false), again(0, TrialClass::kCrash)});
-  const auto open = [&] { return account.open().at(0); };
+  SweepProgress progress = ProgressOf(
+      {head, PointsJudged{0, 4, {}}, Began(0), rung(0, false), rung(1, false), again(0, TrialClass::kCrash)});
+  const auto open = [&] { return progress.open().at(0); };
   EXPECT_EQ(open().first, 0U);
   EXPECT_EQ(open().attempts, 1U);
   EXPECT_EQ(open().rungs, 2U);
-  account.Take(resumed(1, "/c/step_1"));
+  progress.Take(resumed(1, "/c/step_1"));
   EXPECT_EQ(open().first, 0U);
   EXPECT_EQ(open().resumed.checkpoint, "/c/step_1");
-  account.Take(rung(2, true));
+  progress.Take(rung(2, true));
   EXPECT_EQ(open().rungs, 2U) << "one that it was stopped at is decided again if the stop did not come true";
-  account.Take(again(1, TrialClass::kHostLost));
-  account.Take(Began(0, 2));
+  progress.Take(again(1, TrialClass::kHostLost));
+  progress.Take(Began(0, 2));
   EXPECT_EQ(open().first, 2U) << "it began from nothing";
   EXPECT_EQ(open().rungs, 0U);
   EXPECT_EQ(open().resumed, ResumedFrom{});
-  account.Take(again(2, TrialClass::kDiverged));
+  progress.Take(again(2, TrialClass::kDiverged));
   EXPECT_EQ(open().first, 3U) << "what diverged is not continued";
-  account.Take(Began(0, 3));
-  account.Take(Ended(0, 3, TrialClass::kCrash));
-  account.Take(TrialsReopened{{{0, 0}}});
+  progress.Take(Began(0, 3));
+  progress.Take(Ended(0, 3, TrialClass::kCrash));
+  progress.Take(TrialsReopened{{{0, 0}}});
   EXPECT_EQ(open().attempts, 4U);
   EXPECT_EQ(open().first, 4U) << "what the user retries begins from nothing";
 }
@@ -95,27 +95,27 @@ TEST(TrialSet, IsIndependentOfTheOrder) {
 }
 
 TEST(SweepProgress, OpensPossibleTrialsAndClosesFinishedOnes) {
-  SweepProgress account = AccountOf({SweepBegan{"id", "name", 10, 1, 2, "b", "m", "r", false},
-                                     PointsJudged{0, 6, {{"no", "a.lua:1", {{1, 2}}}, {"never", "", {{5, 5}}}}}});
-  EXPECT_EQ(account.judged_to(), 6U);
-  EXPECT_EQ(account.impossible().ranges(), (std::vector<TrialRange>{{1, 2}, {5, 5}}));
+  SweepProgress progress = ProgressOf({SweepBegan{"id", "name", 10, 1, 2, "b", "m", "r", false},
+                                       PointsJudged{0, 6, {{"no", "a.lua:1", {{1, 2}}}, {"never", "", {{5, 5}}}}}});
+  EXPECT_EQ(progress.judged_to(), 6U);
+  EXPECT_EQ(progress.impossible().ranges(), (std::vector<TrialRange>{{1, 2}, {5, 5}}));
   std::vector<TrialNumber> open;
-  for (const auto& [trial, unused] : account.open()) open.push_back(trial);
+  for (const auto& [trial, unused] : progress.open()) open.push_back(trial);
   EXPECT_EQ(open, (std::vector<TrialNumber>{0, 3, 4}));
-  account.Take(Began(3));
-  EXPECT_TRUE(account.open().at(3).running);
-  EXPECT_EQ(account.open().at(3).attempts, 1U);
-  EXPECT_EQ(account.open().at(3).plan, "plan");
-  account.Take(Ended(3, 0, TrialClass::kOk, 0.5));
-  EXPECT_FALSE(account.open().contains(3));
-  EXPECT_TRUE(account.over().Has(3));
-  EXPECT_EQ(account.count(TrialClass::kOk), 1U);
-  EXPECT_EQ(account.begun(), 1U);
-  EXPECT_EQ(account.trial_ms(), 10U);
-  ASSERT_TRUE(account.best());
-  EXPECT_EQ(account.best()->trial, 3U);
-  EXPECT_EQ(account.best()->point.at("x"), Value(3));
-  EXPECT_EQ(account.best()->id, PointId({{"x", 3}}));
+  progress.Take(Began(3));
+  EXPECT_TRUE(progress.open().at(3).running);
+  EXPECT_EQ(progress.open().at(3).attempts, 1U);
+  EXPECT_EQ(progress.open().at(3).plan, "plan");
+  progress.Take(Ended(3, 0, TrialClass::kOk, 0.5));
+  EXPECT_FALSE(progress.open().contains(3));
+  EXPECT_TRUE(progress.over().Has(3));
+  EXPECT_EQ(progress.count(TrialClass::kOk), 1U);
+  EXPECT_EQ(progress.begun(), 1U);
+  EXPECT_EQ(progress.trial_ms(), 10U);
+  ASSERT_TRUE(progress.best());
+  EXPECT_EQ(progress.best()->trial, 3U);
+  EXPECT_EQ(progress.best()->point.at("x"), Value(3));
+  EXPECT_EQ(progress.best()->id, PointId({{"x", 3}}));
 }
 
 TEST(SweepProgress, KeepsARetriedTrialOpen) {
@@ -126,61 +126,61 @@ TEST(SweepProgress, KeepsARetriedTrialOpen) {
   of_host.counted = false;
   AttemptEnded interrupted = Ended(0, 2, TrialClass::kPreempted);
   interrupted.interrupted = true;
-  SweepProgress account =
-      AccountOf({PointsJudged{0, 1, {}}, Began(0), again, Began(0, 1), of_host, Began(0, 2), interrupted});
-  ASSERT_TRUE(account.open().contains(0));
-  EXPECT_EQ(account.open().at(0).attempts, 3U);
-  EXPECT_EQ(account.open().at(0).counted, 1U);
-  EXPECT_FALSE(account.open().at(0).running);
-  EXPECT_EQ(account.attempts(), 3U);
-  EXPECT_EQ(account.begun(), 1U);
-  EXPECT_EQ(account.count(TrialClass::kCrash), 0U);
+  SweepProgress progress =
+      ProgressOf({PointsJudged{0, 1, {}}, Began(0), again, Began(0, 1), of_host, Began(0, 2), interrupted});
+  ASSERT_TRUE(progress.open().contains(0));
+  EXPECT_EQ(progress.open().at(0).attempts, 3U);
+  EXPECT_EQ(progress.open().at(0).counted, 1U);
+  EXPECT_FALSE(progress.open().at(0).running);
+  EXPECT_EQ(progress.attempts(), 3U);
+  EXPECT_EQ(progress.begun(), 1U);
+  EXPECT_EQ(progress.count(TrialClass::kCrash), 0U);
 }
 
 TEST(SweepProgress, ReopensOnlyFinishedTrialsAndContinuesTheirAttempts) {
-  SweepProgress account = AccountOf({PointsJudged{0, 3, {}}, Began(0), Ended(0, 0, TrialClass::kCrash), Began(1),
-                                     Ended(1, 0, TrialClass::kOk, 1.0), TrialsReopened{{{0, 0}, {2, 1ULL << 50}}}});
-  EXPECT_EQ(account.count(TrialClass::kCrash), 0U);
-  EXPECT_EQ(account.count(TrialClass::kOk), 1U);
-  EXPECT_EQ(account.over().ranges(), (std::vector<TrialRange>{{1, 1}}));
-  EXPECT_EQ(account.open().at(0).attempts, 1U) << "its next attempt is 1";
-  EXPECT_EQ(account.open().at(0).plan, "");
-  EXPECT_EQ(account.open().at(2).attempts, 0U);
-  account.Take(Began(0, 1));
-  account.Take(Ended(0, 1, TrialClass::kStopped));
-  EXPECT_EQ(account.begun(), 2U);
-  EXPECT_EQ(account.ends().Of(0), (TrialEnds::End{TrialClass::kStopped, 2}));
+  SweepProgress progress = ProgressOf({PointsJudged{0, 3, {}}, Began(0), Ended(0, 0, TrialClass::kCrash), Began(1),
+                                       Ended(1, 0, TrialClass::kOk, 1.0), TrialsReopened{{{0, 0}, {2, 1ULL << 50}}}});
+  EXPECT_EQ(progress.count(TrialClass::kCrash), 0U);
+  EXPECT_EQ(progress.count(TrialClass::kOk), 1U);
+  EXPECT_EQ(progress.over().ranges(), (std::vector<TrialRange>{{1, 1}}));
+  EXPECT_EQ(progress.open().at(0).attempts, 1U) << "its next attempt is 1";
+  EXPECT_EQ(progress.open().at(0).plan, "");
+  EXPECT_EQ(progress.open().at(2).attempts, 0U);
+  progress.Take(Began(0, 1));
+  progress.Take(Ended(0, 1, TrialClass::kStopped));
+  EXPECT_EQ(progress.begun(), 2U);
+  EXPECT_EQ(progress.ends().Of(0), (TrialEnds::End{TrialClass::kStopped, 2}));
 }
 
 TEST(SweepProgress, HasTheSmallestSuccessfulLossAsItsBest) {
-  const SweepProgress account =
-      AccountOf({PointsJudged{0, 5, {}}, Began(0), Ended(0, 0, TrialClass::kOk, 2.0), Began(1),
-                 Ended(1, 0, TrialClass::kOk, 1.0), Began(2), Ended(2, 0, TrialClass::kOk, 1.0), Began(3),
-                 Ended(3, 0, TrialClass::kStopped, 0.5), Began(4), Ended(4, 0, TrialClass::kCrash, 0.1)});
-  ASSERT_TRUE(account.best());
-  EXPECT_EQ(account.best()->trial, 1U) << "of equals the first; what failed or was stopped is not asked";
+  const SweepProgress progress =
+      ProgressOf({PointsJudged{0, 5, {}}, Began(0), Ended(0, 0, TrialClass::kOk, 2.0), Began(1),
+                  Ended(1, 0, TrialClass::kOk, 1.0), Began(2), Ended(2, 0, TrialClass::kOk, 1.0), Began(3),
+                  Ended(3, 0, TrialClass::kStopped, 0.5), Began(4), Ended(4, 0, TrialClass::kCrash, 0.1)});
+  ASSERT_TRUE(progress.best());
+  EXPECT_EQ(progress.best()->trial, 1U) << "of equals the first; what failed or was stopped is not asked";
 }
 
 TEST(SweepProgress, ToleratesInconsistentEntries) {
-  SweepProgress account = AccountOf({Ended(3, 0, TrialClass::kOk, 1.0), PointsJudged{~0ULL - 1, 5, {}},
-                                     PointsJudged{0, 2, {{"x", "", {{0, ~0ULL}}}}}, TrialsReopened{{{0, ~0ULL}}}});
-  EXPECT_EQ(account.over().size(), 0U);
-  EXPECT_FALSE(account.best());
-  EXPECT_EQ(account.open().size(), 2U) << "a reason of trials that were not judged says nothing";
-  account.Take(Began(0));
-  account.Take(Ended(0, 1, TrialClass::kOk));
-  EXPECT_TRUE(account.open().at(0).running) << "another attempt's end";
+  SweepProgress progress = ProgressOf({Ended(3, 0, TrialClass::kOk, 1.0), PointsJudged{~0ULL - 1, 5, {}},
+                                       PointsJudged{0, 2, {{"x", "", {{0, ~0ULL}}}}}, TrialsReopened{{{0, ~0ULL}}}});
+  EXPECT_EQ(progress.over().size(), 0U);
+  EXPECT_FALSE(progress.best());
+  EXPECT_EQ(progress.open().size(), 2U) << "a reason of trials that were not judged says nothing";
+  progress.Take(Began(0));
+  progress.Take(Ended(0, 1, TrialClass::kOk));
+  EXPECT_TRUE(progress.open().at(0).running) << "another attempt's end";
 }
 
 TEST(SweepProgress, KnowsItsLastHead) {
-  SweepProgress account = AccountOf({SweepBegan{"id", "name", 10, 1, 2, "b", "m", "old", false},
-                                     HostQuarantined{"n1", ""}, SweepEnded{false, "ctrl-c", 130}});
-  ASSERT_TRUE(account.ended());
-  EXPECT_EQ(account.ended()->exit_code, 130);
-  account.Take(SweepBegan{"id", "name", 10, 1, 2, "b", "m", "new", true});
-  EXPECT_FALSE(account.ended());
-  EXPECT_EQ(account.recipe(), "new");
-  EXPECT_TRUE(account.quarantined().contains("n1"));
+  SweepProgress progress = ProgressOf({SweepBegan{"id", "name", 10, 1, 2, "b", "m", "old", false},
+                                       HostQuarantined{"n1", ""}, SweepEnded{false, "ctrl-c", 130}});
+  ASSERT_TRUE(progress.ended());
+  EXPECT_EQ(progress.ended()->exit_code, 130);
+  progress.Take(SweepBegan{"id", "name", 10, 1, 2, "b", "m", "new", true});
+  EXPECT_FALSE(progress.ended());
+  EXPECT_EQ(progress.recipe(), "new");
+  EXPECT_TRUE(progress.quarantined().contains("n1"));
 }
 
 }  // namespace

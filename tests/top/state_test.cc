@@ -55,7 +55,7 @@ TEST(TopState, MarksProcessesThatDifferFromMostOfTheirRole) {
   }
   state.processes[1].attempt = 1;
   CountRoles(state);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(state.processes[i].odd, i == 1 || i == 3) << i;
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(state.processes[i].outlier, i == 1 || i == 3) << i;
 }
 
 TEST(TopState, IsOneJsonObject) {

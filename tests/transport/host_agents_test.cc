@@ -371,13 +371,13 @@ TEST_F(HostAgentsTest, GivesNoDeviceToTwoRuns) {
 TEST_F(HostAgentsTest, GivesADeviceToTheRunThatWaitsForIt) {
   Begin();
   const auto allot = [](const std::string& run, std::uint64_t wait_ms) {
-    AllocateResources wish;
-    wish.devices = {0};
-    wish.host_devices = 1;
-    wish.whose = run;
-    wish.wait_ms = wait_ms;
-    wish.party = wish.job = run;
-    return wish;
+    AllocateResources request;
+    request.devices = {0};
+    request.host_devices = 1;
+    request.whose = run;
+    request.wait_ms = wait_ms;
+    request.owner = request.job = run;
+    return request;
   };
   const auto first = Open("first");
   first->channel->Send(allot("first", kWaitForEver));

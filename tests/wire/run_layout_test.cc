@@ -1,42 +1,22 @@
 // Tests the list of the files of a run directory: it is that of docs/run_directory.md.
 #include "wire/files/run_layout.h"
 
-#include <fstream>
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "support/places.h"
+#include "support/described_files.h"
 
 namespace muster::testing {
 namespace {
-
-// The first parts of the paths in the first cells of the page's table of files.
-std::set<std::string> DescribedEntries() {
-  std::ifstream page(MUSTER_SOURCE_DIR "/docs/run_directory.md");
-  std::set<std::string> entries;
-  std::string line;
-  while (std::getline(page, line) && !line.starts_with("| `plan.json`")) {
-  }
-  for (; line.starts_with("| `"); std::getline(page, line)) {
-    const std::string cell = line.substr(0, line.find('|', 1));
-    for (std::size_t at = cell.find('`'); at != std::string::npos; at = cell.find('`', at + 1)) {
-      const std::size_t end = cell.find('`', at + 1);
-      const std::string path = cell.substr(at + 1, end - at - 1);
-      entries.insert(path.substr(0, path.find('/')));
-      at = end;
-    }
-  }
-  return entries;
-}
 
 TEST(RunLayout, IsTheTableOfThePage) {
   std::set<std::string> listed;
   for (const RunEntry& entry : RunEntries()) {
     EXPECT_TRUE(listed.insert(entry.name).second) << entry.name << " is listed twice";
   }
-  EXPECT_EQ(listed, DescribedEntries());
+  EXPECT_EQ(listed, DescribedFiles("run_directory.md", "plan.json"));
 }
 
 TEST(RunLayout, FindsAnEntryByTheFirstPartOfAPath) {

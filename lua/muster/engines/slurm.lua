@@ -63,7 +63,7 @@ return {
   -- Slurm requeues a job that is preempted in a partition with PreemptMode=REQUEUE, and one that loses a node. With --no-kill a job that
   -- loses its first node is neither ended nor requeued: it keeps the other nodes until its time limit.
   requeue = { line = "--requeue", otherwise = "--no-requeue", node_fail = "--no-kill=off", command = { "scontrol", "requeue", "{each_job}" } },
-  -- From the gentlest on; a later one is asked for the jobs that the earlier ones say nothing final of.
+  -- Least load on the scheduler first; a later one is asked for the jobs that the earlier ones say nothing final of.
   queries = {
     { command = { "squeue", "--noheader", "--states=all", "--jobs={jobs}", "--format=%i|%T|%r|%N" }, form = "columns", separator = "|",
       columns = { "job", "state", "reason", "hosts" }, absent = { "Invalid job id specified" } },

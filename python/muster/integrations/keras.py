@@ -14,7 +14,7 @@ from . import Stop, report_numbers
 
 
 class MusterCallback(Callback):
-    """Reports the logs of each epoch, counted from 1, and with `every` those of each so many batches;
+    """Reports the logs of each epoch, counted from 1, and with `every` those of one batch in `every`;
     ends the training when muster asks. Keras knows no ranks: each process reports, and muster takes the
     first one's."""
 

@@ -30,23 +30,23 @@ namespace {
 
 using Devices = std::map<std::string, DeviceHolders>;
 
-bool CanJoin(const DeviceRequest& wish, const DeviceHolders& holders) {
-  if (holders.parties.empty()) return true;
-  return wish.shared && holders.shared && (wish.per_device == 0 || holders.parties.size() < wish.per_device);
+bool CanJoin(const DeviceRequest& request, const DeviceHolders& holders) {
+  if (holders.owners.empty()) return true;
+  return request.shared && holders.shared && (request.per_device == 0 || holders.owners.size() < request.per_device);
 }
 
 // Positions of the candidates that it could use, preferred ones first.
-std::vector<std::size_t> Usable(const DeviceRequest& wish, Devices& devices) {
+std::vector<std::size_t> Usable(const DeviceRequest& request, Devices& devices) {
   std::vector<std::size_t> usable;
-  for (std::size_t i = 0; i < wish.candidates.size(); ++i) {
-    if (CanJoin(wish, devices[wish.candidates[i]])) usable.push_back(i);
+  for (std::size_t i = 0; i < request.candidates.size(); ++i) {
+    if (CanJoin(request, devices[request.candidates[i]])) usable.push_back(i);
   }
-  if (wish.shared) {
+  if (request.shared) {
     std::stable_sort(usable.begin(), usable.end(), [&](std::size_t a, std::size_t b) {
-      return devices[wish.candidates[a]].parties.size() < devices[wish.candidates[b]].parties.size();
+      return devices[request.candidates[a]].owners.size() < devices[request.candidates[b]].owners.size();
     });
   }
-  if (usable.size() > wish.count) usable.resize(wish.count);
+  if (usable.size() > request.count) usable.resize(request.count);
   std::sort(usable.begin(), usable.end());
   return usable;
 }
@@ -56,7 +56,7 @@ std::vector<std::size_t> Usable(const DeviceRequest& wish, Devices& devices) {
 std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting, Devices devices) {
   std::map<std::string, std::size_t> held;
   for (const auto& [name, holders] : devices) {
-    for (const std::string& party : holders.parties) ++held[party];
+    for (const std::string& owner : holders.owners) ++held[owner];
   }
   std::vector<DeviceGrant> turns;
   std::vector<std::size_t> unfit;
@@ -66,29 +66,29 @@ std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting, Dev
     const auto next = std::min_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
       const auto rank = [&](const WaitingJob& job) {
         const bool due = job.overtaken >= kMaxDeviceOvertakes;
-        return std::tuple(!due, due ? 0 : held[job.party], job.arrival);
+        return std::tuple(!due, due ? 0 : held[job.owner], job.arrival);
       };
       return rank(waiting[a]) < rank(waiting[b]);
     });
     const std::size_t job = *next;
     left.erase(next);
     const WaitingJob& one = waiting[job];
-    std::vector<std::size_t> usable = Usable(one.wish, devices);
-    const bool served = usable.size() == one.wish.count;
+    std::vector<std::size_t> usable = Usable(one.request, devices);
+    const bool served = usable.size() == one.request.count;
     if (!served) unfit.push_back(job);
     if (!served && one.overtaken < kMaxDeviceOvertakes) continue;
     for (const std::size_t position : usable) {
-      DeviceHolders& holders = devices[one.wish.candidates[position]];
-      holders.shared = served && one.wish.shared;  // a reserved device is reserved exclusively
-      holders.parties.push_back(one.party);
+      DeviceHolders& holders = devices[one.request.candidates[position]];
+      holders.shared = served && one.request.shared;  // a reserved device is reserved exclusively
+      holders.owners.push_back(one.owner);
     }
     if (!served) continue;
-    held[one.party] += one.wish.count;
+    held[one.owner] += one.request.count;
     std::vector<std::size_t> passes;
     std::copy_if(unfit.begin(), unfit.end(), std::back_inserter(passes), [&](std::size_t other) {
       return std::any_of(usable.begin(), usable.end(), [&](std::size_t position) {
-        const std::vector<std::string>& wanted = waiting[other].wish.candidates;
-        return std::find(wanted.begin(), wanted.end(), one.wish.candidates[position]) != wanted.end();
+        const std::vector<std::string>& wanted = waiting[other].request.candidates;
+        return std::find(wanted.begin(), wanted.end(), one.request.candidates[position]) != wanted.end();
       });
     });
     turns.push_back({job, std::move(usable), std::move(passes)});
@@ -182,12 +182,7 @@ bool LockWithin(int file, std::uint32_t patience_ms) {
 }
 
 // Up to 64 KiB from the beginning; untrusted.
-std::string ReadLeaseFile(int file) {
-  std::string text(kMaxRead, '\0');
-  const ssize_t size = ::pread(file, text.data(), text.size(), 0);
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text;
-}
+std::string ReadLeaseFile(int file) { return BytesAt(file, 0, kMaxRead); }
 
 // Replaces the content; best effort, since only the lock matters.
 void WriteLeaseFile(int file, const std::string& text) {
@@ -244,14 +239,14 @@ JobText ReadJob(int file) {
   return job;
 }
 
-std::string HolderText(const DeviceLeases::Wish& wish) {
-  return fmt::format("{}\nparty={} job={}\n", wish.whose.substr(0, kMaxHolder), wish.party, wish.job);
+std::string HolderText(const DeviceLeases::Request& request) {
+  return fmt::format("{}\nowner={} job={}\n", request.whose.substr(0, kMaxHolder), request.owner, request.job);
 }
 
-std::string TicketText(const DeviceLeases::Wish& wish, std::uint64_t arrival) {
-  const DeviceRequest& devices = wish.devices;
-  return fmt::format("{}\nparty={} job={} arrival={} overtaken=0 count={} shared={} per_device={}\n{}\n",
-                     wish.whose.substr(0, kMaxHolder), wish.party, wish.job, arrival, devices.count,
+std::string TicketText(const DeviceLeases::Request& request, std::uint64_t arrival) {
+  const DeviceRequest& devices = request.devices;
+  return fmt::format("{}\nowner={} job={} arrival={} overtaken=0 count={} shared={} per_device={}\n{}\n",
+                     request.whose.substr(0, kMaxHolder), request.owner, request.job, arrival, devices.count,
                      devices.shared ? 1 : 0, devices.per_device, fmt::join(devices.candidates, ","));
 }
 
@@ -269,9 +264,9 @@ void CountOvertaken(int folder, const std::string& name, std::uint32_t overtaken
 
 WaitingJob WaitingJobOf(const JobText& text) {
   WaitingJob job;
-  job.wish = {text.candidates, static_cast<std::size_t>(text.Number("count")), text.Number("shared") != 0,
-              static_cast<std::uint32_t>(text.Number("per_device"))};
-  job.party = text.Word("party");
+  job.request = {text.candidates, static_cast<std::size_t>(text.Number("count")), text.Number("shared") != 0,
+                 static_cast<std::uint32_t>(text.Number("per_device"))};
+  job.owner = text.Word("owner");
   job.arrival = text.Number("arrival");
   job.overtaken = static_cast<std::uint32_t>(text.Number("overtaken"));
   return job;
@@ -352,10 +347,10 @@ class DeviceLeases::Choice {
       for (auto name = shares_.lower_bound(SharesOf(device));
            name != shares_.end() && name->starts_with(SharesOf(device)); ++name) {
         const UniqueFd share = InspectLeaseFile(folder_, *name);
-        if (share && LockOn(share.get()) != Lock::kFree) holders.parties.push_back(ReadJob(share.get()).Word("party"));
+        if (share && LockOn(share.get()) != Lock::kFree) holders.owners.push_back(ReadJob(share.get()).Word("owner"));
       }
     }
-    if (holders.parties.empty()) holders.parties.push_back(text.Word("party"));
+    if (holders.owners.empty()) holders.owners.push_back(text.Word("owner"));
     return holders;
   }
 
@@ -382,23 +377,23 @@ tl::expected<void, std::string> DeviceLeases::OpenFolder() {
   return {};
 }
 
-tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Take(const Wish& wish,
+tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Take(const Request& request,
                                                                              std::uint32_t patience_ms) {
-  return Choose(wish, false, patience_ms);
+  return Choose(request, false, patience_ms);
 }
 
-tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::TakeInTurn(const Wish& wish,
+tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::TakeInTurn(const Request& request,
                                                                                    std::uint32_t patience_ms) {
-  return Choose(wish, true, patience_ms);
+  return Choose(request, true, patience_ms);
 }
 
 namespace {
 
 // "device 2 is held by A; devices 3,4 are held by B", including jobs for which free devices are reserved.
-std::string ShortageText(const DeviceRequest& wish, const std::map<std::string, JobText>& held_by,
+std::string ShortageText(const DeviceRequest& request, const std::map<std::string, JobText>& held_by,
                          const std::map<std::string, std::string>& due_to) {
   std::vector<std::pair<std::string, std::string>> groups;  // the reason, and its devices
-  for (const std::string& device : wish.candidates) {
+  for (const std::string& device : request.candidates) {
     const auto held = held_by.find(device);
     const auto due = due_to.find(device);
     if (held == held_by.end() && due == due_to.end()) continue;
@@ -422,7 +417,7 @@ bool DeviceLeases::IsLeased(const std::string& device) {
   return OpenFolder() && IsLocked(open_folder_.get(), FileOf(device));
 }
 
-void DeviceLeases::LeaveTicket(const Wish& wish, std::uint64_t arrival) {
+void DeviceLeases::LeaveTicket(const Request& request, std::uint64_t arrival) {
   const int folder = open_folder_.get();
   constexpr int kMaxTickets = 1 << 16;
   for (int number = 0; number < kMaxTickets; ++number) {
@@ -430,7 +425,7 @@ void DeviceLeases::LeaveTicket(const Wish& wish, std::uint64_t arrival) {
     if (IsLocked(folder, name)) continue;
     UniqueFd file = OpenLeaseFile(folder, name);
     if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || !IsStillThere(folder, name, file.get())) continue;
-    WriteLeaseFile(file.get(), TicketText(wish, arrival));
+    WriteLeaseFile(file.get(), TicketText(request, arrival));
     ticket_ = std::move(file);
     ticket_name_ = name;
     return;
@@ -438,7 +433,7 @@ void DeviceLeases::LeaveTicket(const Wish& wish, std::uint64_t arrival) {
 }
 
 // Takes the device's lock, and for a shared device also the file by which the jobs on it are counted.
-tl::expected<void, std::string> DeviceLeases::Hold(const Wish& wish, const std::string& device) {
+tl::expected<void, std::string> DeviceLeases::Hold(const Request& request, const std::string& device) {
   const int folder = open_folder_.get();
   const auto failed = [&](int error) { return tl::unexpected(Failure("the lease of device " + device, error)); };
   const auto hold = [&](const std::string& name, int operation) {
@@ -447,12 +442,12 @@ tl::expected<void, std::string> DeviceLeases::Hold(const Wish& wish, const std::
       file = OpenLeaseFile(folder, name);
       if (!file || ::flock(file.get(), operation | LOCK_NB) != 0) return false;
     } while (!IsStillThere(folder, name, file.get()));
-    WriteLeaseFile(file.get(), HolderText(wish));
+    WriteLeaseFile(file.get(), HolderText(request));
     held_.push_back(std::move(file));
     return true;
   };
-  if (!hold(FileOf(device), wish.devices.shared ? LOCK_SH : LOCK_EX)) return failed(errno);
-  for (int share = 0; wish.devices.shared; ++share) {
+  if (!hold(FileOf(device), request.devices.shared ? LOCK_SH : LOCK_EX)) return failed(errno);
+  for (int share = 0; request.devices.shared; ++share) {
     const std::string name = SharesOf(device) + std::to_string(share);
     if (IsLocked(folder, name)) continue;
     if (!hold(name, LOCK_EX)) return failed(errno);
@@ -461,7 +456,7 @@ tl::expected<void, std::string> DeviceLeases::Hold(const Wish& wish, const std::
   return {};
 }
 
-tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(const Wish& wish, bool waits,
+tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(const Request& request, bool waits,
                                                                                std::uint32_t patience_ms) {
   const auto cannot = [](std::string why, bool passes = false) {
     return tl::unexpected(Shortage{std::move(why), passes});
@@ -479,8 +474,8 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
   choice.Read();
   std::vector<WaitingJob> jobs = choice.jobs;
   WaitingJob& own = jobs.emplace_back();
-  own.wish = wish.devices;
-  own.party = wish.party;
+  own.request = request.devices;
+  own.owner = request.owner;
   for (const WaitingJob& other : choice.jobs) own.arrival = std::max(own.arrival, other.arrival + 1);
   if (ticket_) {
     const JobText text = ReadJob(ticket_.get());
@@ -490,15 +485,15 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
   std::map<std::string, DeviceHolders> devices;
   std::size_t free = 0;
   for (const WaitingJob& job : jobs) {
-    for (const std::string& device : job.wish.candidates) {
+    for (const std::string& device : job.request.candidates) {
       // A single job with enough free devices requires no further information.
-      if (jobs.size() == 1 && !wish.devices.shared && free == wish.devices.count) break;
+      if (jobs.size() == 1 && !request.devices.shared && free == request.devices.count) break;
       if (devices.contains(device)) continue;
       auto holders = choice.HoldersOf(device);
       if (!holders && &job == &own) return cannot(std::move(holders.error()));
       if (!holders)
         holders = DeviceHolders{{std::string()}, false};  // a name from another user's file that is not a lease
-      if (holders->parties.empty()) ++free;
+      if (holders->owners.empty()) ++free;
       devices.emplace(device, *std::move(holders));
     }
   }
@@ -511,23 +506,23 @@ tl::expected<DeviceLeases::Taken, DeviceLeases::Shortage> DeviceLeases::Choose(c
     std::map<std::string, std::string> due_to;
     for (const DeviceGrant& turn : turns) {
       for (const std::size_t position : turn.positions) {
-        due_to[jobs[turn.job].wish.candidates[position]] = choice.texts[turn.job].whose;
+        due_to[jobs[turn.job].request.candidates[position]] = choice.texts[turn.job].whose;
       }
     }
-    Shortage shortage{ShortageText(wish.devices, choice.held_by, due_to), true};
+    Shortage shortage{ShortageText(request.devices, choice.held_by, due_to), true};
     // A job must not wait for itself, which would last for ever: two of its hosts may be the same machine.
-    for (const std::string& device : wish.devices.candidates) {
+    for (const std::string& device : request.devices.candidates) {
       const auto held = choice.held_by.find(device);
-      if (held != choice.held_by.end() && !wish.job.empty() && held->second.Word("job") == wish.job)
+      if (held != choice.held_by.end() && !request.job.empty() && held->second.Word("job") == request.job)
         shortage.passes = false;
     }
-    if (waits && shortage.passes && !ticket_) LeaveTicket(wish, own.arrival);
+    if (waits && shortage.passes && !ticket_) LeaveTicket(request, own.arrival);
     return tl::unexpected(std::move(shortage));
   }
 
   const std::size_t before = held_.size();
   for (const std::size_t position : mine->positions) {
-    auto holds = Hold(wish, wish.devices.candidates[position]);
+    auto holds = Hold(request, request.devices.candidates[position]);
     if (holds) continue;
     held_.resize(before);
     return cannot(std::move(holds.error()));

@@ -34,17 +34,17 @@ struct DeviceRequest {
 };
 
 struct WaitingJob {
-  DeviceRequest wish;
-  // Jobs of one party (the trials of a sweep) count together: the party that holds fewer devices is served first.
-  std::string party;
+  DeviceRequest request;
+  // Jobs of one owner (the trials of a sweep) count together: the owner that holds fewer devices is served first.
+  std::string owner;
   std::uint64_t arrival = 0;    // smaller is earlier
   std::uint32_t overtaken = 0;  // how often another job took a device that this one could have used while its own
                                 // request did not fit
 };
 
-// The holders of a device: none, one party, or the parties of the jobs that share it, one entry per job.
+// The holders of a device: none, one owner, or the owners of the jobs that share it, one entry per job.
 struct DeviceHolders {
-  std::vector<std::string> parties;
+  std::vector<std::string> owners;
   bool shared = false;
 };
 
@@ -60,7 +60,7 @@ struct DeviceGrant {
 inline constexpr std::uint32_t kMaxDeviceOvertakes = 8;
 
 // Which waiting jobs get which devices now, in the order of service: first jobs that were overtaken too often, then
-// those whose party holds the fewest devices, then the earliest. A job that does not fit may be overtaken. A job that
+// those whose owner holds the fewest devices, then the earliest. A job that does not fit may be overtaken. A job that
 // shares gets the devices with the fewest jobs.
 std::vector<DeviceGrant> ServeInTurn(const std::vector<WaitingJob>& waiting,
                                      std::map<std::string, DeviceHolders> devices);
@@ -78,15 +78,15 @@ std::string LeaseFolder(std::string_view given);
 
 class DeviceLeases {
  public:
-  struct Wish {
+  struct Request {
     DeviceRequest devices;
     std::string whose;  // description for other users: one line
-    std::string party;  // WaitingJob::party; without blanks
-    std::string job;    // which job of the party; without blanks
+    std::string owner;  // WaitingJob::owner; without blanks
+    std::string job;    // which job of the owner; without blanks
   };
   struct Shortage {
     std::string why;      // one sentence that names the holders
-    bool passes = false;  // whether the same wish may succeed later
+    bool passes = false;  // whether the same request may succeed later
   };
   using Taken = std::vector<std::size_t>;  // positions in the candidates, ascending
 
@@ -95,10 +95,10 @@ class DeviceLeases {
   // Takes all required devices, or none. Devices reserved for waiting jobs are not available.
   // Processes choose one after the other; fails if the lock for choosing is not free within
   // `patience_ms`.
-  tl::expected<Taken, Shortage> Take(const Wish& wish, std::uint32_t patience_ms = 5'000);
+  tl::expected<Taken, Shortage> Take(const Request& request, std::uint32_t patience_ms = 5'000);
   // The same, but if there are too few devices, this job waits in line from now on, and the caller has to call again
-  // after changes, always with the same wish.
-  tl::expected<Taken, Shortage> TakeInTurn(const Wish& wish, std::uint32_t patience_ms = 5'000);
+  // after changes, always with the same request.
+  tl::expected<Taken, Shortage> TakeInTurn(const Request& request, std::uint32_t patience_ms = 5'000);
   // Stops waiting. Keeps held devices.
   void Withdraw();
   // Whether a job holds the device, this one or another.
@@ -113,9 +113,9 @@ class DeviceLeases {
   class Choice;  // device_leases.cc
 
   tl::expected<void, std::string> OpenFolder();
-  tl::expected<void, std::string> Hold(const Wish& wish, const std::string& device);
-  void LeaveTicket(const Wish& wish, std::uint64_t arrival);
-  tl::expected<Taken, Shortage> Choose(const Wish& wish, bool waits, std::uint32_t patience_ms);
+  tl::expected<void, std::string> Hold(const Request& request, const std::string& device);
+  void LeaveTicket(const Request& request, std::uint64_t arrival);
+  tl::expected<Taken, Shortage> Choose(const Request& request, bool waits, std::uint32_t patience_ms);
 
   std::string folder_;
   UniqueFd open_folder_;

@@ -13,30 +13,12 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
 
 // Lines and words of what a vendor's tool prints. Bounded, since the text is not trusted.
-
-constexpr std::size_t kMaxLines = 65'536;
-
-std::string_view Trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
-
-// At most 65,536 lines, without their ends.
-std::vector<std::string_view> ToolLines(std::string_view output) {
-  std::vector<std::string_view> lines;
-  while (!output.empty() && lines.size() < kMaxLines) {
-    const std::size_t end = std::min(output.find('\n'), output.size());
-    lines.push_back(output.substr(0, end));
-    output.remove_prefix(std::min(end + 1, output.size()));
-  }
-  return lines;
-}
 
 // The parts between separators without blanks around them; of a blank as the separator without empty parts.
 std::vector<std::string_view> ToolWords(std::string_view line, char separator) {
@@ -94,7 +76,7 @@ std::vector<std::string> DeviceMemoryCommand(std::string_view kind) {
 
 DeviceMemory ParseDeviceMemory(std::string_view kind, std::string_view output) {
   DeviceMemory memory;
-  for (const std::string_view line : ToolLines(output)) {
+  for (const std::string_view line : TextLines(output)) {
     if (memory.size() >= kMaxDevices) break;
     if (kind == "cuda") TakeNvidia(line, memory);
     if (kind == "ascend") TakeAscend(line, memory);
@@ -129,12 +111,12 @@ DeviceProcess ProcessOf(std::int32_t pid, std::string_view path) {
 // "0, GPU-5f7d…" of all devices, and "GPU-5f7d…, 4711, /usr/bin/python3" of each process on one of them.
 DeviceProcesses OfNvidia(std::string_view devices, std::string_view processes) {
   std::map<std::string, std::string, std::less<>> number_of;
-  for (const std::string_view line : ToolLines(devices)) {
+  for (const std::string_view line : TextLines(devices)) {
     const auto words = ToolWords(line, ',');
     if (words.size() == 2 && ParseNumber<std::uint32_t>(words[0])) number_of.emplace(words[1], words[0]);
   }
   DeviceProcesses found;
-  for (const std::string_view line : ToolLines(processes)) {
+  for (const std::string_view line : TextLines(processes)) {
     const auto words = ToolWords(line, ',');
     const auto pid = words.size() >= 2 ? PidOf(words[1]) : std::nullopt;
     if (!pid || found.size() >= kMaxProcesses) continue;
@@ -153,7 +135,7 @@ DeviceProcesses OfAscend(std::string_view output) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> number_of;  // by card and chip
   std::optional<std::uint32_t> card;
   DeviceProcesses found;
-  for (const std::string_view line : ToolLines(output)) {
+  for (const std::string_view line : TextLines(output)) {
     const auto cells = ToolWords(line, '|');
     if (cells.size() < 5) continue;
     const auto words = ToolWords(cells[1], ' ');
@@ -177,7 +159,7 @@ DeviceProcesses OfAscend(std::string_view output) {
 DeviceProcesses OfAmd(std::string_view output) {
   DeviceProcesses found;
   std::optional<std::int32_t> pid;
-  for (const std::string_view line : ToolLines(output)) {
+  for (const std::string_view line : TextLines(output)) {
     const auto words = ToolWords(line, ' ');
     if (words.size() > 3 && words[0] == "PID" && words[2] == "is" && words[3] == "using") {
       pid = PidOf(words[1]);

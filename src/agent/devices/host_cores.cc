@@ -16,6 +16,7 @@
 
 #include "base/system/kernel_file.h"
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -72,11 +73,11 @@ std::vector<HostCores::Node> Without(const std::vector<HostCores::Node>& nodes, 
 
 class Sharing {
  public:
-  Sharing(const HostCores& host, const std::vector<CoreRequest>& wishes,
+  Sharing(const HostCores& host, const std::vector<CoreRequest>& requests,
           std::vector<std::optional<std::uint32_t>> nodes)
-      : host_(host), wishes_(wishes), node_of_(std::move(nodes)), pool_(host.nodes) {
-    node_of_.resize(wishes.size());
-    shares_.of.resize(wishes.size());
+      : host_(host), requests_(requests), node_of_(std::move(nodes)), pool_(host.nodes) {
+    node_of_.resize(requests.size());
+    shares_.of.resize(requests.size());
   }
 
   tl::expected<CoreShares, std::string> Run() {
@@ -92,18 +93,19 @@ class Sharing {
     const std::vector<std::uint32_t> all = AllOf(host_.nodes);
     const std::set<std::uint32_t> usable(all.begin(), all.end());
     std::set<std::uint32_t> listed;
-    for (std::size_t i = 0; i < wishes_.size(); ++i) {
-      const CoreRequest& wish = wishes_[i];
-      if (wish.kind != CoreRequest::Kind::kList) continue;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const CoreRequest& request = requests_[i];
+      if (request.kind != CoreRequest::Kind::kList) continue;
       std::vector<std::uint32_t> beyond;
-      for (const std::uint32_t core : wish.list) {
+      for (const std::uint32_t core : request.list) {
         if (!usable.contains(core)) beyond.push_back(core);
       }
       if (!beyond.empty()) {
-        return fmt::format("role {} names the cores {}; muster may use {}", wish.role, ListText(beyond), ListText(all));
+        return fmt::format("role {} names the cores {}; muster may use {}", request.role, ListText(beyond),
+                           ListText(all));
       }
-      shares_.of[i] = wish.list;
-      listed.insert(wish.list.begin(), wish.list.end());
+      shares_.of[i] = request.list;
+      listed.insert(request.list.begin(), request.list.end());
     }
     if (std::vector<HostCores::Node> left = Without(pool_, listed); !left.empty()) pool_ = std::move(left);
     return {};
@@ -111,8 +113,8 @@ class Sharing {
 
   std::string Counts() {
     std::uint64_t wanted = 0;
-    for (const CoreRequest& wish : wishes_) {
-      if (wish.kind == CoreRequest::Kind::kCount) wanted += wish.count;
+    for (const CoreRequest& request : requests_) {
+      if (request.kind == CoreRequest::Kind::kCount) wanted += request.count;
     }
     if (wanted > CoresOf(pool_)) {
       return fmt::format("the processes that request a number of cores need {}, but only {} are available ({})", wanted,
@@ -122,9 +124,9 @@ class Sharing {
       shares_.notes.push_back(
           fmt::format("{} cores are allocated, but the quota of the cgroup is {:g} cores", wanted, *host_.quota));
     }
-    for (std::size_t i = 0; i < wishes_.size(); ++i) {
-      if (wishes_[i].kind != CoreRequest::Kind::kCount) continue;
-      shares_.of[i] = TakeOwn(wishes_[i].count, node_of_[i]);
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i].kind != CoreRequest::Kind::kCount) continue;
+      shares_.of[i] = TakeOwn(requests_[i].count, node_of_[i]);
       pool_ = Without(pool_, {shares_.of[i].begin(), shares_.of[i].end()});
     }
     counted_ = wanted;
@@ -149,8 +151,8 @@ class Sharing {
 
   void EqualShares() {
     std::vector<std::size_t> equals;
-    for (std::size_t i = 0; i < wishes_.size(); ++i) {
-      if (wishes_[i].kind == CoreRequest::Kind::kAuto) equals.push_back(i);
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i].kind == CoreRequest::Kind::kAuto) equals.push_back(i);
     }
     if (equals.empty()) return;
     if (pool_.empty()) {
@@ -162,8 +164,8 @@ class Sharing {
     }
     const std::vector<std::uint32_t> all = AllOf(pool_);
     if (equals.size() > all.size()) {
-      shares_.notes.push_back(fmt::format("{} processes share {} core{}: they take turns", equals.size(), all.size(),
-                                          all.size() == 1 ? "" : "s"));
+      shares_.notes.push_back(
+          fmt::format("{} processes share {}: they take turns", equals.size(), Counted(all.size(), "core")));
       for (std::size_t i = 0; i < equals.size(); ++i) shares_.of[equals[i]] = {all[i * all.size() / equals.size()]};
       return;
     }
@@ -226,8 +228,8 @@ class Sharing {
   }
 
   const HostCores& host_;
-  const std::vector<CoreRequest>& wishes_;
-  std::vector<std::optional<std::uint32_t>> node_of_;  // by wish: the node near its devices
+  const std::vector<CoreRequest>& requests_;
+  std::vector<std::optional<std::uint32_t>> node_of_;  // by request: the node near its devices
   std::vector<HostCores::Node> pool_;                  // cores still available
   std::uint64_t counted_ = 0;                          // cores allocated by count
   CoreShares shares_;
@@ -235,9 +237,9 @@ class Sharing {
 
 }  // namespace
 
-tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreRequest>& wishes,
+tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreRequest>& requests,
                                                  const std::vector<std::optional<std::uint32_t>>& nodes) {
-  return Sharing(host, wishes, nodes).Run();
+  return Sharing(host, requests, nodes).Run();
 }
 
 namespace {
@@ -246,10 +248,7 @@ namespace fs = std::filesystem;
 
 // Reads a number list of the kernel; empty if there is none.
 std::vector<std::uint32_t> ListIn(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::getline(file, text);
-  return ParseNumberList(text).value_or(std::vector<std::uint32_t>());
+  return ParseNumberList(KernelLine(path)).value_or(std::vector<std::uint32_t>());
 }
 
 std::map<std::uint32_t, std::uint32_t> NodeOfCores(const std::string& root) {

@@ -34,7 +34,7 @@ struct HostCores {
 };
 
 struct CoreShares {
-  std::vector<std::vector<std::uint32_t>> of;  // by wish; ascending, never empty
+  std::vector<std::vector<std::uint32_t>> of;  // by request; ascending, never empty
   std::vector<std::string> notes;              // warnings, as sentences
 };
 
@@ -43,8 +43,8 @@ struct CoreShares {
 // physical core only if there are fewer physical cores than processes. A quota limits the equal shares, so that no
 // process starts more threads than it has processor time for; with fewer cores than processes, cores are used by
 // several. Fails, with one sentence, for a core that muster may not use and for counts that exceed the available cores.
-// `nodes`, if not empty, has for each wish the node near the process's devices, if known.
-tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreRequest>& wishes,
+// `nodes`, if not empty, has for each request the node near the process's devices, if known.
+tl::expected<CoreShares, std::string> ShareCores(const HostCores& host, const std::vector<CoreRequest>& requests,
                                                  const std::vector<std::optional<std::uint32_t>>& nodes = {});
 
 // The processor cores that muster may use on this host according to the kernel: their NUMA nodes, which of them are

@@ -99,12 +99,12 @@ void ResourceAllocation::Give(const AllocateResources& asked) {
   if (!candidates) return Refuse(std::move(candidates.error()));
   possible_ = *std::move(candidates);
   candidates_ = possible_;
-  wish_.devices = {
+  request_.devices = {
       {}, asked_.devices.size(), asked_.shared || asked_.per_device > 1, asked_.per_device > 1 ? asked_.per_device : 0};
-  for (const std::size_t position : candidates_) wish_.devices.candidates.push_back(sight_.devices[position].lease);
-  wish_.whose = Holder(asked_.whose);
-  wish_.party = asked_.party;
-  wish_.job = asked_.job;
+  for (const std::size_t position : candidates_) request_.devices.candidates.push_back(sight_.devices[position].lease);
+  request_.whose = Holder(asked_.whose);
+  request_.owner = asked_.owner;
+  request_.job = asked_.job;
   const char* folder = OwnVariable("MUSTER_LEASES");
   leases_.emplace(LeaseFolder(folder == nullptr ? "" : folder));
   patient_ = asked_.wait_ms > 0;
@@ -154,8 +154,9 @@ void ResourceAllocation::OnUsers(const DeviceUserTexts& users) {
   if (candidates != candidates_) {
     leases_->Withdraw();  // it waits in line for the other ones
     candidates_ = std::move(candidates);
-    wish_.devices.candidates.clear();
-    for (const std::size_t position : candidates_) wish_.devices.candidates.push_back(sight_.devices[position].lease);
+    request_.devices.candidates.clear();
+    for (const std::size_t position : candidates_)
+      request_.devices.candidates.push_back(sight_.devices[position].lease);
   }
   if (candidates_.size() >= asked_.devices.size()) return Take();
   const std::string why = fmt::format("{} {} required and not free: {}", asked_.devices.size(),
@@ -176,7 +177,7 @@ void ResourceAllocation::Await(std::string why) {
 
 void ResourceAllocation::Take() {
   constexpr std::uint32_t kBriefly = 100;  // ms, for other processes that are choosing: it is retried
-  auto taken = patient_ ? leases_->TakeInTurn(wish_, kBriefly) : leases_->Take(wish_);
+  auto taken = patient_ ? leases_->TakeInTurn(request_, kBriefly) : leases_->Take(request_);
   if (taken) return GiveDevices(*taken);
   const std::size_t count = asked_.devices.size();
   const std::string wanted = fmt::format("{} {} required", count, count == 1 ? "device is" : "devices are");
@@ -207,9 +208,9 @@ void ResourceAllocation::GiveDevices(const DeviceLeases::Taken& taken) {
 void ResourceAllocation::GiveCores() {
   if (asked_.cores.empty()) return calls_.given(given_);
   std::vector<std::optional<std::uint32_t>> nodes;
-  for (const CoreRequest& wish : asked_.cores) {
-    const bool known = !wish.devices.empty() && wish.devices.front() < node_of_device_.size();
-    nodes.push_back(known ? node_of_device_[wish.devices.front()] : std::nullopt);
+  for (const CoreRequest& request : asked_.cores) {
+    const bool known = !request.devices.empty() && request.devices.front() < node_of_device_.size();
+    nodes.push_back(known ? node_of_device_[request.devices.front()] : std::nullopt);
   }
   auto shares = ShareCores(ReadHostCores(OwnCores()), asked_.cores, nodes);
   if (!shares) return Refuse("cores: " + shares.error());

@@ -77,7 +77,7 @@ class ResourceAllocation {
   // For answers that come after the end of the wait.
   std::shared_ptr<bool> serving_ = std::make_shared<bool>(true);
   std::optional<DeviceLeases> leases_;
-  DeviceLeases::Wish wish_;
+  DeviceLeases::Request request_;
   std::vector<std::optional<std::uint32_t>> node_of_device_;  // by the plan's number
   bool awaiting_ = false;
   bool patient_ = false;  // whether it may wait for devices

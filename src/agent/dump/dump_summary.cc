@@ -13,6 +13,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -26,12 +27,6 @@ std::string_view TakeLine(std::string_view& text) {
   text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
 }
 
 // The number at the beginning of the text, if any.
@@ -295,11 +290,7 @@ std::string ThreadLine(const KernelThread& thread) {
 // Every line made safe for a terminal and indented.
 std::string Indented(std::string_view text) {
   std::string lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines += fmt::format("  {}\n", Printable(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const std::string_view line : TextLines(text)) lines += fmt::format("  {}\n", Printable(line));
   return lines;
 }
 
@@ -332,10 +323,10 @@ std::string DumpFileText(const std::string& title, const ProcessDumped& reported
     const double share = reported.window_ns == 0
                              ? 0
                              : 100.0 * static_cast<double>(process.cpu_ns) / static_cast<double>(reported.window_ns);
-    text += fmt::format("\nprocess {} {}, parent {}, {} thread{}, {:.0f} % of a processor over {}\n",
-                        process.kernel.identity.pid, Printable(process.kernel.name), process.kernel.parent,
-                        process.kernel.threads_seen, process.kernel.threads_seen == 1 ? "" : "s", share,
-                        DurationText(InSeconds(reported.window_ns)));
+    text +=
+        fmt::format("\nprocess {} {}, parent {}, {}, {:.0f} % of a processor over {}\n", process.kernel.identity.pid,
+                    Printable(process.kernel.name), process.kernel.parent,
+                    Counted(process.kernel.threads_seen, "thread"), share, DurationText(InSeconds(reported.window_ns)));
     for (const KernelThread& thread : process.kernel.threads) {
       text += ThreadLine(thread);
       for (const std::string& frame : thread.stack) text += fmt::format("    kernel: {}\n", Printable(frame));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -11,8 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/system/kernel_file.h"
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -88,19 +89,7 @@ constexpr Call kCalls[] = {
     {SYS_sched_yield, "sched_yield"},
 };
 
-std::string FileText(const std::string& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  std::string text(kMaxText, '\0');
-  std::size_t size = 0;
-  while (file && size < text.size()) {
-    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
-}
+std::string FileText(const std::string& path) { return KernelText(path).substr(0, kMaxText); }
 
 std::string LinkTarget(const std::string& path) {
   std::array<char, 4096> target = {};
@@ -169,12 +158,10 @@ KernelThread LookAtThread(pid_t pid, pid_t tid) {
     thread.target = LinkTarget("/proc/" + std::to_string(pid) + "/fd/" + std::to_string(*call.descriptor));
   }
   const std::string stack = FileText(folder + "/stack");
-  for (std::string_view rest = stack; !rest.empty() && thread.stack.size() < kMaxStackLines;) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
+  for (std::string_view line : TextLines(stack)) {
+    if (thread.stack.size() == kMaxStackLines) break;
     if (line.starts_with("[<0>] ")) line.remove_prefix(6);
     thread.stack.emplace_back(line);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return thread;
 }

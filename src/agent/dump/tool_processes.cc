@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent/dump/dump_summary.h"
+#include "base/system/file_access.h"
 
 namespace muster {
 namespace {
@@ -44,7 +45,7 @@ std::size_t ToolProcesses::MostAtOnce() {
   return most;
 }
 
-std::string ToolProcesses::OutputOf(const Exit& exit) { return ReadText(exit.output.get(), kMaxToolOutput); }
+std::string ToolProcesses::OutputOf(const Exit& exit) { return BytesAt(exit.output.get(), 0, kMaxToolOutput); }
 
 std::optional<std::uint32_t> ToolProcesses::Start(const std::vector<std::string>& argv, const std::string& search_path,
                                                   const KernelProcess* attaches_to) {

@@ -199,16 +199,7 @@ std::string ReadAt(int folder, const std::string& name) {
   struct stat status = {};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   if (static_cast<std::size_t>(status.st_size) > kMaxList) return {};
-  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-  std::size_t got = 0;
-  while (got < bytes.size()) {
-    const ssize_t size = ::read(file.get(), bytes.data() + got, bytes.size() - got);
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;
-    got += static_cast<std::size_t>(size);
-  }
-  bytes.resize(got);
-  return bytes;
+  return BytesAt(file.get(), 0, static_cast<std::size_t>(status.st_size));
 }
 
 // The entries of a tree in the cache; empty if its list is invalid.

@@ -148,7 +148,7 @@ bool Fits(const HostActivated& reported) {
 }  // namespace
 
 ActivationOutput ParseActivationOutput(std::string_view bytes) {
-  ActivationOutput account;
+  ActivationOutput output;
   std::map<std::string, std::string> before;
   std::map<std::string, std::string> after;
   std::map<std::string, std::string>* variables = &before;
@@ -166,31 +166,31 @@ ActivationOutput ParseActivationOutput(std::string_view bytes) {
     } else if (entry == kStepsFollow) {
       variables = nullptr;
     } else if (entry == kStep) {
-      ++account.reported.failed_step;
-      account.end = ActivationOutput::End::kInStep;
+      ++output.reported.failed_step;
+      output.end = ActivationOutput::End::kInStep;
     } else if (entry == kNoModules) {
-      account.end = ActivationOutput::End::kNoModules;
+      output.end = ActivationOutput::End::kNoModules;
     } else if (entry == kNoConda) {
-      account.end = ActivationOutput::End::kNoConda;
+      output.end = ActivationOutput::End::kNoConda;
     } else if (entry == kVariablesFollow) {
-      account.reported.failed_step = 0;
-      account.end = ActivationOutput::End::kOutsideStep;
+      output.reported.failed_step = 0;
+      output.end = ActivationOutput::End::kOutsideStep;
       variables = &after;
     } else if (entry == kWhole) {
-      account.end = ActivationOutput::End::kWhole;
+      output.end = ActivationOutput::End::kWhole;
       break;
     }
   }
-  if (account.end != ActivationOutput::End::kWhole) return account;
+  if (output.end != ActivationOutput::End::kWhole) return output;
   for (const auto& [name, value] : before) {
-    if (!after.contains(name)) account.reported.unset.push_back(name);
+    if (!after.contains(name)) output.reported.unset.push_back(name);
   }
   std::erase_if(after, [&](const auto& entry) {
     const auto was = before.find(entry.first);
     return was != before.end() && was->second == entry.second;
   });
-  account.reported.set = std::move(after);
-  return account;
+  output.reported.set = std::move(after);
+  return output;
 }
 
 HostActivation::HostActivation(boost::asio::io_context& io, Launcher& launcher, Done done, std::string shell)
@@ -223,17 +223,17 @@ void HostActivation::Begin(const Activate& command, const FileBelow& log, const 
 
 tl::expected<void, SpawnError> HostActivation::Start(const Activate& command, const FileBelow& log_file,
                                                      const ResourceLimit& descriptors) {
-  auto account = CreateMemoryFile("muster-activation", kMaxOutputBytes);
-  if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
+  auto output = CreateMemoryFile("muster-activation", kMaxOutputBytes);
+  if (!output) return tl::unexpected<SpawnError>(std::move(output.error()));
   auto log = CreateLogFile(log_file);
   if (!log) return tl::unexpected<SpawnError>(std::move(log.error()));
-  account_ = std::move(*account);
+  output_ = std::move(*output);
   SpawnSpec spec;
   spec.argv = CommandLine(program_, command.steps);
   spec.env = EnvPointers(command.environment);
   spec.cwd = command.cwd;
   spec.stdout_fd = spec.stderr_fd = log->get();
-  spec.passed.push_back({account_.get(), kOutputDescriptor});
+  spec.passed.push_back({output_.get(), kOutputDescriptor});
   spec.limits.push_back(descriptors);
   auto started = shell_.Start(0, 0, std::move(spec));
   if (!started) return tl::unexpected<SpawnError>(std::move(started.error()));
@@ -249,20 +249,20 @@ void HostActivation::Abandon() {
 
 void HostActivation::OnExited(const ProcessExited& event) {
   deadline_.cancel();
-  ActivationOutput account = ParseActivationOutput(ReadMemoryFile(account_.get(), kMaxOutputBytes));
-  account_.reset();
-  account.reported.error =
+  ActivationOutput parsed = ParseActivationOutput(ReadMemoryFile(output_.get(), kMaxOutputBytes));
+  output_.reset();
+  parsed.reported.error =
       late_ ? fmt::format("it took longer than {}", DurationText(static_cast<double>(within_.count()) / 1000))
-            : ErrorText(account.end, event);
-  if (account.reported.error.empty() && !Fits(account.reported)) {
-    account.reported.error = fmt::format("its changes of the environment exceed {} KiB or {} variables",
-                                         protocol_bounds::kEnvironment >> 10, protocol_bounds::kVariables);
+            : ErrorText(parsed.end, event);
+  if (parsed.reported.error.empty() && !Fits(parsed.reported)) {
+    parsed.reported.error = fmt::format("its changes of the environment exceed {} KiB or {} variables",
+                                        protocol_bounds::kEnvironment >> 10, protocol_bounds::kVariables);
   }
-  if (!account.reported.error.empty()) {
-    account.reported.set.clear();
-    account.reported.unset.clear();
+  if (!parsed.reported.error.empty()) {
+    parsed.reported.set.clear();
+    parsed.reported.unset.clear();
   }
-  Report(std::move(account.reported));
+  Report(std::move(parsed.reported));
 }
 
 void HostActivation::Report(HostActivated reported) {

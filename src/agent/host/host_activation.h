@@ -80,7 +80,7 @@ class HostActivation {
   std::string program_;
   ChildSet shell_;
   Timer deadline_;
-  UniqueFd account_;
+  UniqueFd output_;
   std::chrono::milliseconds within_{0};
   MonotonicNs began_at_ = 0;
   bool begun_ = false;

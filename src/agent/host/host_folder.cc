@@ -14,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/file_access.h"
 #include "base/values/quoting.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -87,19 +89,6 @@ UniqueFd OpenForReading(int directory, const std::string& path, std::uint64_t& s
   return file;
 }
 
-std::string Read(int fd, std::uint64_t offset, std::size_t most) {
-  std::string bytes(most, '\0');
-  std::size_t got = 0;
-  while (got < most) {
-    const ssize_t size = ::pread(fd, bytes.data() + got, most - got, static_cast<off_t>(offset + got));
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;
-    got += static_cast<std::size_t>(size);
-  }
-  bytes.resize(got);
-  return bytes;
-}
-
 }  // namespace
 
 HostFolder::HostFolder(boost::asio::io_context& io, RunFolder& run_folder, Ends ends)
@@ -110,7 +99,7 @@ std::string HostFolder::Open(const std::string& path, const std::string& run_id)
   if (RunFolder there; there.Open(path, RunFolder::Owner::kAnyIfRoot).empty()) {
     std::uint64_t size = 0;
     const UniqueFd probe = OpenForReading(there.directory(), kProbeEntry.name, size);
-    if (probe && size == run_id.size() && Read(probe.get(), 0, run_id.size()) == run_id) {
+    if (probe && size == run_id.size() && BytesAt(probe.get(), 0, run_id.size()) == run_id) {
       run_folder_ = std::move(there);
       return {};
     }
@@ -229,7 +218,7 @@ void HostFolder::Ended(const std::string& log) {
   const std::uint64_t tail = size > kTail ? size - kTail : 0;
   const std::uint64_t offset = limited ? tail : std::max(sent, tail);
   if (offset >= size) return;
-  FileBytes bytes{file, offset, Read(from.get(), offset, static_cast<std::size_t>(size - offset)), false};
+  FileBytes bytes{file, offset, BytesAt(from.get(), offset, static_cast<std::size_t>(size - offset)), false};
   if (!limited && offset == sent) sent = size;
   ends_.send(bytes);
 }
@@ -282,7 +271,7 @@ bool HostFolder::SendNext(const std::string& file) {
   if (!from) return false;
   std::uint64_t& sent = sent_[file];
   if (sent > size) sent = 0;  // it was replaced
-  FileBytes bytes{file, sent, Read(from.get(), sent, std::min<std::uint64_t>(kChunk, size - sent)), false};
+  FileBytes bytes{file, sent, BytesAt(from.get(), sent, std::min<std::uint64_t>(kChunk, size - sent)), false};
   sent += bytes.content.size();
   const bool more = sent < size && !bytes.content.empty();
   bytes.last = all_ && !more;
@@ -318,7 +307,7 @@ void HostFolder::Remove() {
   const std::string top = FileBelow{directory(), {}}.ThroughDescriptor();
   for (const auto& [file, bytes] : sent_) ::unlinkat(directory(), file.c_str(), 0);
   for (const std::string& file : put_) ::unlinkat(directory(), file.c_str(), 0);
-  fs::remove_all(top + "/python", ignored);  // including files that Python added
+  fs::remove_all(kPythonEntry.In(top), ignored);  // including files that Python added
   // Deepest first; a folder that is not empty stays, and all its parents.
   std::vector<std::string> folders;
   for (fs::recursive_directory_iterator it(top, ignored), end; !ignored && it != end; it.increment(ignored)) {

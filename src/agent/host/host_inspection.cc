@@ -33,20 +33,16 @@
 #include "base/system/file_access.h"
 #include "base/system/host_devices.h"
 #include "base/system/host_name.h"
+#include "base/system/kernel_file.h"
+#include "base/system/own_environment.h"
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 #include "spawn/leftovers/confinement.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/spawn_spec.h"
 
 namespace muster {
 namespace {
-
-std::string FirstLine(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 // The value of `name` in a file of NAME=VALUE lines, without quotes; empty if there is none.
 std::string Assigned(const std::string& path, std::string_view name) {
@@ -158,7 +154,7 @@ HostFacts ReadHostFacts(const std::vector<std::string>& variables, const std::ve
                         const std::string& root) {
   HostFacts facts;
   facts.system = Assigned(root + "etc/os-release", "PRETTY_NAME");
-  facts.kernel = FirstLine(root + "proc/sys/kernel/osrelease");
+  facts.kernel = KernelLine(root + "proc/sys/kernel/osrelease");
   utsname names = {};
   if (::uname(&names) == 0) facts.machine = names.machine;
   facts.root = ::geteuid() == 0;
@@ -182,9 +178,9 @@ std::map<std::string, std::string> ReadDrivers(const std::string& root) {
   const auto add = [&drivers](const char* kind, const std::string& version) {
     if (!version.empty()) drivers.emplace(kind, version);  // the first known version is used
   };
-  add("cuda", NvidiaVersion(FirstLine(root + "proc/driver/nvidia/version")));
-  add("cuda", FirstLine(root + "sys/module/nvidia/version"));
-  add("hip", FirstLine(root + "sys/module/amdgpu/version"));
+  add("cuda", NvidiaVersion(KernelLine(root + "proc/driver/nvidia/version")));
+  add("cuda", KernelLine(root + "sys/module/nvidia/version"));
+  add("hip", KernelLine(root + "sys/module/amdgpu/version"));
   std::string installed = Assigned(root + "etc/ascend_install.info", "Driver_Install_Path_Param");
   if (!installed.starts_with('/')) installed = "/usr/local/Ascend";
   add("ascend", Assigned(root + installed.substr(1) + "/driver/version.info", "Version"));
@@ -247,13 +243,6 @@ std::string ErrorOf(long result) { return result < 0 ? std::strerror(errno) : ""
 // ENOSYS means that the call is missing; other errors are about its arguments.
 std::string MissingOf(long result) { return result < 0 && errno == ENOSYS ? std::strerror(errno) : ""; }
 
-std::string FirstLineOf(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 std::string TryPidfd() {
   const UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   return fd ? "" : std::strerror(errno);
@@ -271,12 +260,12 @@ std::string TryLandlock() {
 
 std::string TryUserNamespaces(const std::string& root) {
   if (::geteuid() == 0) return {};
-  if (FirstLineOf(root + "proc/sys/kernel/unprivileged_userns_clone") == "0")
+  if (KernelLine(root + "proc/sys/kernel/unprivileged_userns_clone") == "0")
     return "kernel.unprivileged_userns_clone is 0";
-  if (FirstLineOf(root + "proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
+  if (KernelLine(root + "proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1") {
     return "kernel.apparmor_restrict_unprivileged_userns is 1";
   }
-  if (FirstLineOf(root + "proc/sys/user/max_user_namespaces") == "0") return "user.max_user_namespaces is 0";
+  if (KernelLine(root + "proc/sys/user/max_user_namespaces") == "0") return "user.max_user_namespaces is 0";
   return {};
 }
 
@@ -413,10 +402,7 @@ PythonFact ParsePythonOutput(const std::string& program, std::string_view bytes)
   PythonFact fact;
   fact.program = program;
   fact.error = "it did not list its packages";
-  while (!bytes.empty()) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    std::string_view line = bytes.substr(0, end);
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  for (std::string_view line : TextLines(bytes)) {
     if (!line.starts_with(kMark)) continue;
     line.remove_prefix(kMark.size());
     const std::string_view what = line.substr(0, line.find('\t'));
@@ -438,10 +424,8 @@ bool InspectHost(int in, int out, const std::string& version) {
   if (!command || !std::holds_alternative<Inspect>(*command)) return false;
   const auto& wanted = std::get<Inspect>(*command);
 
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
   Inspected reported;
-  reported.facts = ReadHostFacts(wanted.variables, environment);
+  reported.facts = ReadHostFacts(wanted.variables, OwnVariables());
   reported.facts.muster = version;
   if (WriteAll(out, EncodeFrame(AgentMessage(reported))) != 0) return false;
   if (wanted.trials) reported.facts.trials = TryHost();
@@ -466,7 +450,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
   going_ = true;
   asked_at_ = WallNowNs();
   command_ = std::move(command);
-  accounts_.clear();
+  outputs_.clear();
   failures_.clear();
   for (std::uint32_t number = 0; number <= command_.pythons.size() + (command_.trials ? 1 : 0); ++number) {
     if (const auto started = Start(number, descriptors); !started) {
@@ -479,7 +463,7 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
     if (error || !going_) return;
     const std::string late =
         fmt::format("it took longer than {}", DurationText(static_cast<double>(command_.within_ms) / 1000));
-    for (const auto& [number, account] : accounts_) {
+    for (const auto& [number, output] : outputs_) {
       if (commands_.Runs(number, 0)) failures_.emplace(number, late);
     }
     Report();
@@ -488,8 +472,8 @@ void HostInspection::Begin(Inspect command, const ResourceLimit& descriptors) {
 }
 
 tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const ResourceLimit& descriptors) {
-  auto account = CreateMemoryFile("muster-inspection", kMaxOutputBytes);
-  if (!account) return tl::unexpected<SpawnError>(std::move(account.error()));
+  auto output = CreateMemoryFile("muster-inspection", kMaxOutputBytes);
+  if (!output) return tl::unexpected<SpawnError>(std::move(output.error()));
   SpawnSpec spec;
   UniqueFd question;
   if (number == kLooker) {
@@ -497,7 +481,7 @@ tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const
     if (!held) return tl::unexpected<SpawnError>(std::move(held.error()));
     question = std::move(*held);
     spec.argv = {agent_, "--inspect"};
-    for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+    spec.env = OwnEnvironment();
   } else if (number == NameNumber()) {
     spec.argv = {"/bin/sh", "-c", kNameShell, OwnHostName()};
     spec.env = EnvPointers(command_.environment);
@@ -507,12 +491,12 @@ tl::expected<void, SpawnError> HostInspection::Start(std::uint32_t number, const
     spec.env = EnvPointers(command_.environment);
   }
   spec.stdin_fd = question.get();
-  spec.stdout_fd = account->get();
+  spec.stdout_fd = output->get();
   spec.cwd = "/";
   spec.limits.push_back(descriptors);
   auto started = commands_.Start(number, 0, std::move(spec));
   if (!started) return tl::unexpected<SpawnError>(std::move(started.error()));
-  accounts_.insert_or_assign(number, std::move(*account));
+  outputs_.insert_or_assign(number, std::move(*output));
   return {};
 }
 
@@ -538,26 +522,26 @@ void HostInspection::Report() {
   going_ = false;
   deadline_.cancel();
   Inspected reported;
-  if (const auto account = accounts_.find(kLooker); account != accounts_.end()) {
-    auto looked = LastReport(ReadMemoryFile(account->second.get(), kMaxOutputBytes));
+  if (const auto output = outputs_.find(kLooker); output != outputs_.end()) {
+    auto looked = LastReport(ReadMemoryFile(output->second.get(), kMaxOutputBytes));
     if (looked) reported = std::move(*looked);
   }
   if (const auto failed = failures_.find(kLooker); failed != failures_.end()) {
     reported.error = "its file systems and programs are not known: " + failed->second;
   }
   for (std::uint32_t number = 1; number <= command_.pythons.size(); ++number) {
-    const auto account = accounts_.find(number);
+    const auto output = outputs_.find(number);
     PythonFact fact = ParsePythonOutput(
         command_.pythons[number - 1],
-        account == accounts_.end() ? std::string() : ReadMemoryFile(account->second.get(), kMaxOutputBytes));
+        output == outputs_.end() ? std::string() : ReadMemoryFile(output->second.get(), kMaxOutputBytes));
     if (const auto failed = failures_.find(number); failed != failures_.end()) fact.error = failed->second;
     reported.facts.pythons.push_back(std::move(fact));
   }
-  if (const auto account = accounts_.find(NameNumber()); account != accounts_.end()) {
-    reported.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(account->second.get(), kMaxOutputBytes),
+  if (const auto output = outputs_.find(NameNumber()); output != outputs_.end()) {
+    reported.facts.trials.push_back(NameTrial(OwnHostName(), ReadMemoryFile(output->second.get(), kMaxOutputBytes),
                                               !failures_.contains(NameNumber())));
   }
-  accounts_.clear();
+  outputs_.clear();
   reported.asked_at = asked_at_;
   reported.answered_at = WallNowNs();
   observer_.done(reported);

@@ -114,7 +114,7 @@ class HostInspection {
   bool going_ = false;
   Inspect command_;
   std::uint64_t asked_at_ = 0;
-  std::map<std::uint32_t, UniqueFd> accounts_;
+  std::map<std::uint32_t, UniqueFd> outputs_;
   std::map<std::uint32_t, std::string> failures_;  // of processes that could not be started or failed
 };
 

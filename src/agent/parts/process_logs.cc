@@ -11,6 +11,7 @@
 
 #include "agent/host/host_folder.h"
 #include "base/system/clock.h"
+#include "base/system/file_access.h"
 #include "base/values/quoting.h"
 #include "wire/files/run_layout.h"
 
@@ -124,18 +125,6 @@ constexpr std::uint64_t kCopiedPerByte = 4;
 
 FileBelow NextOf(const FileBelow& log) { return {log.directory, log.path + std::string(kNextLogEnding)}; }
 
-// Returns the number of written bytes; less than all if the disk is full.
-std::size_t WriteAll(int file, const char* bytes, std::size_t size) {
-  std::size_t written = 0;
-  while (written < size) {
-    const ssize_t wrote = ::write(file, bytes + written, size - written);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) break;
-    written += static_cast<std::size_t>(wrote);
-  }
-  return written;
-}
-
 }  // namespace
 
 LogPipes::LogPipes(boost::asio::io_context& io, std::function<void(const Key&)> replaced)
@@ -179,7 +168,7 @@ ssize_t LogPipes::MoveSome(const Key& key, Pipe& pipe) {
   } while (got < 0 && errno == EINTR);
   if (got <= 0) return got;
   // Bytes that a full disk rejects are lost, as for a process that writes to its log itself.
-  pipe.size += WriteAll(pipe.log.get(), block_.data(), static_cast<std::size_t>(got));
+  pipe.size += WriteMost(pipe.log.get(), {block_.data(), static_cast<std::size_t>(got)});
   Shorten(key, pipe, kCopiedPerByte * static_cast<std::uint64_t>(got));
   return got;
 }
@@ -202,9 +191,7 @@ bool LogPipes::Copy(Pipe& pipe, std::uint64_t room) {
     const ssize_t got = ::pread(pipe.log.get(), block_.data(), size, static_cast<off_t>(pipe.copied));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
-    if (WriteAll(pipe.next.get(), block_.data(), static_cast<std::size_t>(got)) != static_cast<std::size_t>(got)) {
-      return false;
-    }
+    if (WriteAll(pipe.next.get(), {block_.data(), static_cast<std::size_t>(got)}) != 0) return false;
     pipe.copied += static_cast<std::uint64_t>(got);
     room -= static_cast<std::uint64_t>(got);
   }

@@ -152,12 +152,12 @@ RunningProcesses::RunningProcesses(AgentState& state, const Companions& companio
                 {.exited = [this](const ProcessExited& event) { OnExited(event); },
                  .signalled =
                      [this](const SignalSent& event) {
-                       witness_.Signalled(event);
+                       inspector_.Signalled(event);
                        const auto running = table_.find({event.process, event.attempt});
                        if (running != table_.end()) running->second.signalled = true;
                        state_.send(event);
                      }}),
-      witness_(state.process.memory_kills) {
+      inspector_(state.process.memory_kills) {
   state.process.memory_kills.CountFromNow();
 }
 
@@ -294,7 +294,7 @@ void RunningProcesses::OnStarted(const StartProcess& command, const EnvironmentB
     const auto shared = block.find(name);
     return shared == block.end() ? std::string() : shared->second;
   };
-  witness_.Started(started, command.cwd, command.log_path, SanitizerLogsOf(variable, command.cwd, own_pid));
+  inspector_.Started(started, command.cwd, command.log_path, SanitizerLogsOf(variable, command.cwd, own_pid));
   const FileBelow log = state_.run_folder.At(command.log_path);
   RunningProcess running{own_pid, command.log_path, log, {}, variable("PATH"), command.remove, false};
   running.mark = variable("MUSTER_PROCESS");
@@ -356,7 +356,7 @@ void RunningProcesses::OnExited(const ProcessExited& event) {
   with_.usage.Ended(key);
   with_.terminals.Ended(key);
   with_.logs.Ended(key);
-  for (const EndEvidence& evidence : witness_.Ended(event)) state_.send(evidence);
+  for (const EndEvidence& evidence : inspector_.Ended(event)) state_.send(evidence);
   if (const auto running = table_.extract(key)) {
     const RunningProcess& process = running.mapped();
     for (const PortTaken& taken : with_.ports.Ended(event, process.log.ThroughDescriptor())) state_.send(taken);

@@ -165,7 +165,7 @@ class RunningProcesses : public AgentPart {
   AgentState& state_;
   Companions with_;
   ChildSet children_;
-  ExitInspector witness_;
+  ExitInspector inspector_;
   RunningProcessTable table_;
   std::map<std::uint32_t, EnvironmentBlock> environments_;
 };

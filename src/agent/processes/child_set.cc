@@ -12,13 +12,14 @@
 #include "base/system/clock.h"
 #include "base/system/fault.h"
 #include "base/system/file_access.h"
+#include "base/system/own_environment.h"
 #include "base/values/quoting.h"
 #include "spawn/leftovers/leftovers.h"
 
 namespace muster {
 namespace {
 
-bool IsVariable(const std::string& text) {
+bool IsVariable(std::string_view text) {
   const std::size_t equals = text.find('=');
   return equals != std::string::npos && equals > 0 && text.find('\0') == std::string::npos;
 }
@@ -34,9 +35,8 @@ bool MatchesOne(const std::vector<std::string>& patterns, std::string_view name)
 
 void AddHostVariables(const HostVariables& selected, EnvironmentBlock& block) {
   if (selected.take.empty()) return;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!IsVariable(*variable)) continue;
-    const std::string_view text = *variable;
+  for (const std::string_view text : OwnEnvironment()) {
+    if (!IsVariable(text)) continue;
     const std::string_view name = text.substr(0, text.find('='));
     if (name.starts_with("MUSTER_") || !MatchesOne(selected.take, name) || MatchesOne(selected.leave, name)) continue;
     block.try_emplace(std::string(name), text);
@@ -87,19 +87,6 @@ tl::expected<UniqueFd, SpawnError> HoldText(const std::string& content) {
   return file;
 }
 
-std::string ReadText(int fd, std::size_t most) {
-  std::string text(most, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::pread(fd, text.data() + size, text.size() - size, static_cast<off_t>(size));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
-}
-
 tl::expected<UniqueFd, SpawnError> CreateMemoryFile(const char* name, std::size_t most) {
   UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file && ::ftruncate(file.get(), static_cast<off_t>(most)) == 0 &&
@@ -111,7 +98,7 @@ tl::expected<UniqueFd, SpawnError> CreateMemoryFile(const char* name, std::size_
 
 std::string ReadMemoryFile(int fd, std::size_t most) {
   const off_t end = ::lseek(fd, 0, SEEK_CUR);
-  return end <= 0 ? std::string() : ReadText(fd, std::min(static_cast<std::size_t>(end), most));
+  return end <= 0 ? std::string() : BytesAt(fd, 0, std::min(static_cast<std::size_t>(end), most));
 }
 
 ChildSet::ChildSet(boost::asio::io_context& io, Launcher& launcher, Observer observer)

@@ -51,9 +51,6 @@ std::vector<const char*> Overlaid(const EnvironmentBlock& block, const Environme
 // kernel refuses it.
 tl::expected<UniqueFd, SpawnError> HoldText(const std::string& content);
 
-// The text that a process has written to the memory file, from its beginning: at most `most` bytes, fewer on errors.
-std::string ReadText(int fd, std::size_t most);
-
 // Output of a child process for the agent: a file in memory that the child writes and the agent reads after its exit.
 //
 // Independent of the content. The bytes are untrusted.

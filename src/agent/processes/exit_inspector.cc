@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <fstream>
 #include <sstream>
 
 #include <fcntl.h>
@@ -98,7 +97,7 @@ MemoryKills::MemoryKills() {
   CountFromNow();
 }
 
-void MemoryKills::CountFromNow() { accounted_ = ReadCounter().value_or(0); }
+void MemoryKills::CountFromNow() { attributed_ = ReadCounter().value_or(0); }
 
 std::optional<std::uint64_t> MemoryKills::ReadCounter() const {
   std::array<char, 4'096> events;  // a few short lines
@@ -125,10 +124,10 @@ void MemoryKills::ReadLog() {
 std::string MemoryKills::Of(pid_t pid, MonotonicNs started) {
   std::string phrase;
   const std::optional<std::uint64_t> count = ReadCounter();
-  if (count && *count > accounted_) {
+  if (count && *count > attributed_) {
     phrase = fmt::format("{} counts {} processes killed for lack of memory, {} when muster last looked", counter_,
-                         *count, accounted_);
-    ++accounted_;
+                         *count, attributed_);
+    ++attributed_;
   }
   ReadLog();
   // An older process may have had the same pid. The log's clock and the monotonic one differ by less than a second.
@@ -238,13 +237,6 @@ std::string FullDiskText(const std::string& log, const std::string& cwd) {
   return {};
 }
 
-std::string FirstLineOf(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 std::optional<off_t> SizeOf(const std::string& path, struct timespec* changed = nullptr) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -272,8 +264,8 @@ std::string NewestOf(const std::string& pattern) {
 }
 
 std::string CoreText(std::int32_t pid, std::int32_t signal, const std::string& cwd) {
-  const std::string pattern = FirstLineOf("/proc/sys/kernel/core_pattern");
-  const CorePlace place = CorePlaceOf(pattern, FirstLineOf("/proc/sys/kernel/core_uses_pid") == "1",
+  const std::string pattern = KernelLine("/proc/sys/kernel/core_pattern");
+  const CorePlace place = CorePlaceOf(pattern, KernelLine("/proc/sys/kernel/core_uses_pid") == "1",
                                       {pid, signal, ::getuid(), ::getgid(), OwnHostName(), cwd});
   if (place.kind == CorePlace::Kind::kProgram) return fmt::format("the core dump was handed to {}", place.text);
   const std::string file = place.kind == CorePlace::Kind::kGlob ? NewestOf(place.text) : place.text;

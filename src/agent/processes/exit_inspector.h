@@ -61,7 +61,7 @@ class MemoryKills {
 
   std::string counter_;
   UniqueFd counter_file_;
-  std::uint64_t accounted_ = 0;
+  std::uint64_t attributed_ = 0;
   bool log_tried_ = false;
   UniqueFd log_;
   std::map<pid_t, MemoryKillRecord> logged_;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/system/clock.h"
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
 
 namespace muster {
@@ -18,11 +19,8 @@ std::string EndOf(const std::string& log) {
   const UniqueFd file(::open(log.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return {};
-  std::string text(static_cast<std::size_t>(std::min(status.st_size, kMaxBytes)), '\0');
-  const off_t from = status.st_size - static_cast<off_t>(text.size());
-  const ssize_t size = ::pread(file.get(), text.data(), text.size(), from);
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text;
+  const off_t size = std::min(status.st_size, kMaxBytes);
+  return BytesAt(file.get(), static_cast<std::uint64_t>(status.st_size - size), static_cast<std::size_t>(size));
 }
 
 bool SpeaksOfAnAddressInUse(std::string_view words) {

@@ -216,7 +216,7 @@ AgentGuard BeGuarded(int failed, const GuardTies& ties) {
   const pid_t agent = ::fork();
   if (agent <= 0) {
     if (agent < 0) return {};
-    if (ties.account >= 0) ::close(ties.account);
+    if (ties.kill_count >= 0) ::close(ties.kill_count);
     if (ties.connection >= 0) ::close(ties.connection);
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != guard) ::_exit(failed);
@@ -226,14 +226,14 @@ AgentGuard BeGuarded(int failed, const GuardTies& ties) {
   ::prctl(PR_SET_NAME, "muster-guard");
   // A limit on the size of files is an error of write(2), EFBIG, and one on processor time is left to the kernel.
   for (const int signal : {SIGPIPE, SIGINT, SIGHUP, SIGXFSZ, SIGXCPU}) std::signal(signal, SIG_IGN);
-  const int kept = KeepOnly(std::max(ties.account, ties.connection));
+  const int kept = KeepOnly(std::max(ties.kill_count, ties.connection));
   const EndedProcess end = GuardChild(
       agent, [&made] { return made.slate_->lease_ms / 2; }, kDefaultLeaseMs,
       [&made] { return made.slate_->goes_on.exchange(false); });
   // Orphans were children of the agent; after its exit they are children of this process.
   const KillReport report = KillDescendants({});
   if (made.slate_->size > 0) RemoveCgroup(std::string(made.slate_->cgroup, made.slate_->size));
-  if (ties.account >= 0) {
+  if (ties.kill_count >= 0) {
     WriteKilledCount(kept, report.killed);
     EndAs(end);  // the head inherits and reports processes that cannot be killed
   }

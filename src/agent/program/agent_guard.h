@@ -35,7 +35,7 @@ const char* JoinHolder();
 // The descriptors that the guard keeps besides stderr; -1: none. At most one of them is given.
 struct GuardTies {
   // A pipe of its parent: the guard writes there how many processes it has killed, and exits like the agent.
-  int account = -1;
+  int kill_count = -1;
   // The agent's connection, a socket: the guard closes it when no process is left, so that the head sees the end of the
   // connection after everything else. If a process cannot be killed, the connection is reset instead.
   int connection = -1;
@@ -73,9 +73,9 @@ class AgentGuard {
 // cost of the guard. The guard itself does not return: it closes all descriptors except stderr and `ties`, waits for
 // the agent's exit as GuardChild does, kills the remaining processes, and exits.
 //
-// Without an account it exits with the agent's exit code, or with `failed` and a message on stderr if a signal killed
-// the agent or some process cannot be killed. If no guard can be created, it returns an empty one and leaves the ties
-// open.
+// Without a pipe for that number it exits with the agent's exit code, or with `failed` and a message on stderr if a
+// signal killed the agent or some process cannot be killed. If no guard can be created, it returns an empty one and
+// leaves the ties open.
 AgentGuard BeGuarded(int failed, const GuardTies& ties);
 
 }  // namespace muster

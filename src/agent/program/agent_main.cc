@@ -264,7 +264,7 @@ int Main(int argc, char** argv) {
   AgentGuard guard;
   if (!options->fd || options->guard) {
     if (!options->without.Has(Mechanism::kGuard)) {
-      guard = BeGuarded(kAgentFailed, {.account = options->guard.value_or(-1), .connection = tie.get()});
+      guard = BeGuarded(kAgentFailed, {.kill_count = options->guard.value_or(-1), .connection = tie.get()});
     }
     if (guard) tie.release();  // it is the guard's now
   }

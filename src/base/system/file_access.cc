@@ -18,22 +18,36 @@
 
 namespace muster {
 
-int WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(fd, bytes.data(), bytes.size());
-    if (wrote < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+std::size_t WriteMost(int fd, std::string_view bytes) {
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    const ssize_t wrote = ::write(fd, bytes.data() + written, bytes.size() - written);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) break;
+    written += static_cast<std::size_t>(wrote);
   }
-  return 0;
+  return written;
 }
+
+int WriteAll(int fd, std::string_view bytes) { return WriteMost(fd, bytes) == bytes.size() ? 0 : errno; }
 
 int WriteForReader(int fd, std::string_view bytes) {
   const int error = WriteAll(fd, bytes);
   if (error != 0) return error;
   return ::lseek(fd, 0, SEEK_SET) == 0 ? 0 : errno;
+}
+
+std::string BytesAt(int fd, std::uint64_t offset, std::size_t most) {
+  std::string bytes(most, '\0');
+  std::size_t size = 0;
+  while (size < most) {
+    const ssize_t got = ::pread(fd, bytes.data() + size, most - size, static_cast<off_t>(offset + size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Files by system calls: writing whole buffers, opening below a directory so that no link and no rename leads outside
+// Files by system calls: whole buffers, opening below a directory so that no link and no rename leads outside
 // of it, access modes of run directories that a group may read, and change events of inotify(7).
 #pragma once
 
@@ -19,8 +19,15 @@ namespace muster {
 
 // Blocks if the descriptor does. Returns an error number, or 0 when everything is written.
 int WriteAll(int fd, std::string_view bytes);
-// The same, and then sets the offset to the beginning of the file, for its reader.
+// The same; returns the number of written bytes: fewer than all if the file takes no more, with errno.
+std::size_t WriteMost(int fd, std::string_view bytes);
+
+// WriteAll, and then sets the offset to the beginning of the file, for its reader.
 int WriteForReader(int fd, std::string_view bytes);
+
+// Up to `most` bytes from that offset on: fewer at the end of the file, and where it cannot be read. Leaves the file's
+// own offset alone.
+std::string BytesAt(int fd, std::uint64_t offset, std::size_t most);
 
 // Access modes for run directories that a Unix group may read. The folder's own mode (setgid, readable and searchable
 // for the group) selects them, so head and agents need no setting for it.

@@ -14,6 +14,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -140,12 +141,6 @@ std::vector<Known> KnownHip(const std::string& root) {
   std::vector<Known> known;
   for (auto& [number, device] : by_number) known.push_back(std::move(device));
   return known;
-}
-
-std::string_view Trimmed(std::string_view word) {
-  while (!word.empty() && (word.front() == ' ' || word.front() == '\t')) word.remove_prefix(1);
-  while (!word.empty() && (word.back() == ' ' || word.back() == '\t')) word.remove_suffix(1);
-  return word;
 }
 
 // For a UUID a unique prefix is enough. A part of a device (MIG) is leased under its own

@@ -1,5 +1,4 @@
-// Names and addresses of hosts: which texts are valid, and the name and addresses of this machine. Performs no
-// lookup.
+// Names of hosts: which texts are valid, and the name of this machine. Performs no lookup.
 #pragma once
 
 #include <string>
@@ -7,8 +6,6 @@
 #include <vector>
 
 namespace muster {
-
-// Host names: which texts are valid, and the name of this machine. Performs no lookup.
 
 // gethostname(2); "localhost" if that is empty or not a valid host name (IsHostName).
 std::string OwnHostName();
@@ -30,11 +27,5 @@ std::string AsHostName(std::string_view name);
 // Whether the text is a valid host name: an address, or letters, digits, '.', '_' and '-', not beginning with '-',
 // optionally with a user name of the same characters before an '@'.
 bool IsHostName(std::string_view name);
-
-// The addresses of this machine by which others may reach it.
-
-// IP literals of all interfaces that are up: IPv4, then IPv6 without link-local ones, then the loopback ones; each in
-// the order of the interfaces. Empty if they cannot be listed.
-std::vector<std::string> OwnAddresses();
 
 }  // namespace muster

@@ -32,4 +32,10 @@ inline std::optional<std::string> KernelFile(const std::string& path) {
 // The same, where a file that cannot be read is like an empty one.
 inline std::string KernelText(const std::string& path) { return KernelFile(path).value_or(std::string()); }
 
+// The first line of such a text.
+inline std::string KernelLine(const std::string& path) {
+  const std::string text = KernelText(path);
+  return text.substr(0, text.find('\n'));
+}
+
 }  // namespace muster

@@ -1,4 +1,4 @@
-// The environment of this process, for a child that inherits it.
+// The environment of this process.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,17 @@
 
 namespace muster {
 
-// The environment of this process, for a child that inherits it.
-
+// "NAME=value" each; valid until the environment is changed.
 inline std::vector<const char*> OwnEnvironment() {
   std::vector<const char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
   return variables;
+}
+
+// The same as copies.
+inline std::vector<std::string> OwnVariables() {
+  const std::vector<const char*> variables = OwnEnvironment();
+  return {variables.begin(), variables.end()};
 }
 
 // The same with changes: "NAME=value" sets a variable, "NAME" removes it.

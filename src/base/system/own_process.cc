@@ -1,7 +1,6 @@
 #include "base/system/own_process.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -11,17 +10,9 @@
 #include <dirent.h>
 #include <unistd.h>
 
-namespace muster {
+#include "base/system/kernel_file.h"
 
-void KeepExitStatuses() {
-  struct sigaction children = {};
-  if (::sigaction(SIGCHLD, nullptr, &children) == 0 &&
-      (children.sa_handler == SIG_IGN || (children.sa_flags & SA_NOCLDWAIT) != 0)) {
-    children = {};
-    children.sa_handler = SIG_DFL;
-    ::sigaction(SIGCHLD, &children, nullptr);
-  }
-}
+namespace muster {
 
 namespace {
 
@@ -73,9 +64,7 @@ struct ProcessStat {
 };
 
 ProcessStat ReadStat(const std::string& process) {
-  std::ifstream file("/proc/" + process + "/stat");
-  std::string text;
-  std::getline(file, text);
+  const std::string text = KernelText("/proc/" + process + "/stat");
   ProcessStat stat;
   const std::size_t name_end = text.rfind(") ");  // the name may contain any character
   if (name_end == std::string::npos) return stat;
@@ -107,12 +96,7 @@ std::uint64_t OwnStartTicks() {
 }
 
 std::string BootId() {
-  static const std::string id = [] {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string line;
-    std::getline(file, line);
-    return line;
-  }();
+  static const std::string id = KernelLine("/proc/sys/kernel/random/boot_id");
   return id;
 }
 

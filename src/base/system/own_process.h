@@ -1,5 +1,5 @@
-// This process: what it corrects of the state that its caller left it (closed descriptors 0 to 2, ignored SIGCHLD, a
-// hard limit of processor time), its resource usage, and its identity in the record of a run.
+// This process: what it corrects of the state that its caller left it (closed descriptors 0 to 2, a hard limit
+// of processor time), its resource usage, and its identity in the record of a run.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,6 @@ inline bool FillStandardDescriptors() {
   }
   return true;
 }
-
-// Makes the kernel keep the exit statuses of this process's children until they are waited for.
-
-// The caller of this program may have set SIGCHLD to be ignored, which is inherited.
-void KeepExitStatuses();
 
 // Leaves this process time to stop before the hard limit of its processor time, at which the kernel kills it without a
 // word: `ulimit -t` sets both limits to the same number, and SIGXCPU comes at the soft one.

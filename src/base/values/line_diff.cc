@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/values/text_parts.h"
+
 namespace muster {
 namespace {
 
@@ -9,21 +11,11 @@ constexpr std::size_t kMaxPairs = 4'000'000;
 
 using Lines = std::vector<std::string_view>;
 
-Lines Cut(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::vector<LineChange> DiffLines(std::string_view before, std::string_view after) {
-  const Lines a = Cut(before);
-  const Lines b = Cut(after);
+  const Lines a = TextLines(before);
+  const Lines b = TextLines(after);
   std::size_t begin = 0;
   while (begin < a.size() && begin < b.size() && a[begin] == b[begin]) ++begin;
   std::size_t end_a = a.size();
@@ -91,8 +83,8 @@ std::vector<std::string> UnifiedDiff(std::string_view before, std::string_view a
   // A missing newline at the end counts as a difference of the last line.
   constexpr std::string_view kNoEnd = "\n\\ No newline at end of file";
   const auto ended = [&](std::string_view text) { return text.empty() || text.ends_with('\n'); };
-  Lines a = Cut(before);
-  Lines b = Cut(after);
+  Lines a = TextLines(before);
+  Lines b = TextLines(after);
   std::string whole_a(before), whole_b(after);
   const bool ends_differ = ended(before) != ended(after) && !a.empty() && !b.empty() && a.back() == b.back();
   if (ends_differ) (ended(before) ? whole_b : whole_a) += '\x01';  // makes the last lines differ

@@ -3,35 +3,31 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/system/terminal_size.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
+#include "cli/command/small_file.h"
 #include "lua/state/own_data.h"
 
 namespace muster {
 
 std::size_t OutputColumns(std::size_t otherwise) {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
+  const std::size_t columns = SizeOfTerminal(STDOUT_FILENO).columns;
+  return columns > 0 ? columns : otherwise;
 }
 
-std::size_t ErrorColumns() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
+std::size_t ErrorColumns() { return SizeOfTerminal(STDERR_FILENO).columns; }
 
 PlotGlyphs OutputGlyphs() {
   return GlyphsOfLocale(std::getenv("LC_ALL"), std::getenv("LC_CTYPE"), std::getenv("LANG"));
@@ -59,14 +55,9 @@ class Sources {
   std::optional<std::string> Line(const Place& place) {
     const auto [entry, is_new] = files_.try_emplace(place.file);
     if (is_new) {
-      std::error_code error;
-      constexpr std::uintmax_t kMaxFile = 16U << 20;
-      const bool readable = std::filesystem::is_regular_file(place.file, error) &&
-                            std::filesystem::file_size(place.file, error) <= kMaxFile;
-      std::stringstream text;
-      if (readable) text << std::ifstream(place.file).rdbuf();
-      if (place.file.starts_with('@')) text.str(OwnRecipe(place.file.substr(1)).value_or(""));
-      for (std::string line; std::getline(text, line);) entry->second.push_back(line);
+      const std::string text = place.file.starts_with('@') ? OwnRecipe(place.file.substr(1)).value_or("")
+                                                           : ReadSmallFile(place.file).value_or("");
+      for (const std::string_view line : TextLines(text)) entry->second.emplace_back(line);
     }
     if (place.line == 0 || place.line > entry->second.size()) return std::nullopt;
     constexpr std::size_t kMax = 200;  // a data file may be one line

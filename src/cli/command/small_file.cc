@@ -18,6 +18,11 @@
 
 namespace muster {
 
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  return path.empty() ? path : std::filesystem::absolute(path, error).lexically_normal().string();
+}
+
 tl::expected<std::string, std::string> ReadSmallFile(const std::string& name, std::uintmax_t most) {
   // Checked first: opening a FIFO would wait for a writer, and a device has no end.
   std::error_code error;

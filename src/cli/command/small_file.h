@@ -1,4 +1,4 @@
-// Small files of the user as a whole: reading them, and replacing the text of a recipe in its place.
+// Files of the user: their paths, reading small ones as a whole, and replacing the text of a recipe in its place.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace muster {
 
-// Reads small files as a whole.
+// The path as it is from any folder, without "." and ".."; an empty one stays empty.
+std::string AbsolutePath(const std::string& path);
 
 // The content of a regular file of at most so many bytes; an error is a sentence.
 tl::expected<std::string, std::string> ReadSmallFile(const std::string& name, std::uintmax_t most = 16U << 20);

@@ -111,9 +111,10 @@ WaitOutcome AwaitHead(const JobOfRun& job, const std::function<bool()>& begun, c
   return Waiting(job, begun, wait).Run();
 }
 
+int ExitCodeOf(const JobStatus& status) { return status.state == JobState::kCancelled ? 128 + SIGTERM : kExitMachine; }
+
 namespace {
 
-constexpr int kExitCancelled = 128 + SIGTERM;
 // While its head writes the journal, the state of the job only matters if the head vanishes.
 constexpr std::chrono::seconds kCheck{60};
 constexpr std::chrono::seconds kOrphaned{30};
@@ -269,7 +270,7 @@ class Following {
     Say(job_.Text() + " ended before the run began: " + StatusText(status));
     for (const std::string& line : OutputBeforeRun(job_.first_dir))
       Say(std::string(kJobOutputEntry.name) + ": " + Printable(line));
-    return status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
+    return ExitCodeOf(status);
   }
 
   const JobOfRun job_;

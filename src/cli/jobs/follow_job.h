@@ -37,6 +37,9 @@ WaitOutcome AwaitAttempt(const JobOfRun& job, std::size_t known, const JobWait& 
 // The same for other jobs than those of runs: until `begun` is true.
 WaitOutcome AwaitHead(const JobOfRun& job, const std::function<bool()>& begun, const JobWait& wait);
 
+// The exit code for a job that ended without a head: 143 (128 + SIGTERM) if it was cancelled, else 3.
+int ExitCodeOf(const JobStatus& status);
+
 // Follows a submitted run from the outside: its job while it is queued, its attempts as `muster run` shows a run, to
 // the end of the last one.
 

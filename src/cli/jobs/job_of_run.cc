@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/system/file_access.h"
 #include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
@@ -129,16 +130,13 @@ std::string OutputOfAttempt(const JobOfRun& job, const std::string& run_dir) {
     found = attempt.run_dir == run_dir;
     if (found) from = attempt.output_from;
   }
-  const UniqueFd file(::open((job.first_dir + "/" + kJobOutputEntry.name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const UniqueFd file(::open(kJobOutputEntry.In(job.first_dir).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   const off_t size = file ? ::lseek(file.get(), 0, SEEK_END) : 0;
   if (size <= 0) return {};
   to = std::min(to, static_cast<std::uint64_t>(size));
   if (to <= from) return {};
   if (to - from > kOutputTail) from = to - kOutputTail;
-  std::string text(to - from, '\0');
-  const ssize_t got = ::pread(file.get(), text.data(), text.size(), static_cast<off_t>(from));
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return text;
+  return BytesAt(file.get(), from, to - from);
 }
 
 // The names of states that are ends of an allocation rather than of the run in it.
@@ -183,7 +181,7 @@ std::string NewestAttempt(const JobOfRun& job) {
 
 bool HasBegun(const std::string& run_dir) {
   std::error_code error;
-  return std::filesystem::file_size(run_dir + "/journal.jsonl", error) > 0 && !error;
+  return std::filesystem::file_size(kJournalEntry.In(run_dir), error) > 0 && !error;
 }
 
 Result<JobStatus> StateOf(const JobOfRun& job) {
@@ -227,7 +225,7 @@ std::string SettleEnd(const JobOfRun& job, const std::string& run_dir, const std
 
 std::vector<std::string> OutputBeforeRun(const std::string& run_dir) {
   std::error_code error;
-  if (std::filesystem::exists(run_dir + "/" + kJobOutputEntry.name, error)) {
+  if (std::filesystem::exists(kJobOutputEntry.In(run_dir), error)) {
     const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return LastLines(folder.get(), kJobOutputEntry.name);
   }
@@ -297,13 +295,13 @@ std::vector<std::string> MayBeQueued(const std::vector<std::string>& folders) {
   std::vector<std::string> found;
   std::error_code error;
   const auto add = [&](const std::string& run_dir) {
-    if (std::filesystem::is_regular_file(run_dir + "/job.json", error) &&
-        !std::filesystem::exists(run_dir + "/job_end.json", error)) {
+    if (std::filesystem::is_regular_file(kJobEntry.In(run_dir), error) &&
+        !std::filesystem::exists(kJobEndEntry.In(run_dir), error)) {
       found.push_back(run_dir);
     }
   };
   for (const std::string& folder : folders) {
-    if (std::filesystem::is_regular_file(folder + "/plan.json", error)) {
+    if (std::filesystem::is_regular_file(kPlanEntry.In(folder), error)) {
       add(folder);
       continue;
     }

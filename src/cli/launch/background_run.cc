@@ -82,7 +82,7 @@ int HeadInBackground(RunRequest request, Transport& transport, BackgroundLine& l
     return outcome->exit_code;
   }
   line.Failed(outcome->exit_code,
-              {MachineError("run", "the run did not begin: " + outcome->why, "its account is in " + outcome->run_dir)});
+              {MachineError("run", "the run did not begin: " + outcome->why, "its files are in " + outcome->run_dir)});
   return outcome->exit_code;
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/system/file_access.h"
 #include "base/system/host_name.h"
+#include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
@@ -186,14 +187,13 @@ int RunDoctor(const DoctorOptions& options) {
 
   const bool here = IsHereAlone(*hosts);
   if (here && !options.agent.empty()) {
-    return Refuse({Error("usage", {}, "--agent is given, and this machine alone is looked at",
+    return Refuse({Error("usage", {}, "--agent has no effect: only this machine is examined",
                          "name other hosts: --host n[01-04]")},
                   options.json);
   }
   if (hosts->empty()) hosts->push_back({OwnHostName(), {}, {}});
 
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  const std::vector<std::string> environment = OwnVariables();
   const std::vector<HostNeeds> needs = plan.hosts.empty() ? std::vector<HostNeeds>() : NeedsOf(plan, hosts->size());
   HostQuestion wanted;
   wanted.environment = environment;

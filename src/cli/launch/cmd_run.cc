@@ -89,7 +89,7 @@ void AddRehearseOptions(CLI::App& app, RehearseOptions& options) {
 // Runs the rehearsal, prints its findings and returns muster's exit code. The request is complete except for the
 // rehearsal's own settings.
 int Rehearse(const RehearseOptions& options, RunRequest request, Transport& transport) {
-  RehearsalSettings wishes;
+  RehearsalSettings settings;
   if (!options.within.empty()) {
     const std::optional<double> seconds = ParseDuration(options.within);
     if (!seconds || *seconds < kMinSeconds || *seconds > kMaxSeconds) {
@@ -97,10 +97,10 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
                            DurationHint(options.within, "for example --within 20s"))},
                     options.json);
     }
-    wishes.within_ms = static_cast<std::uint32_t>(*seconds * 1000);
+    settings.within_ms = static_cast<std::uint32_t>(*seconds * 1000);
   }
-  wishes.search_dirs = request.search_dirs;
-  request.plan = RehearsalPlan(std::move(request.plan), wishes);
+  settings.search_dirs = request.search_dirs;
+  request.plan = RehearsalPlan(std::move(request.plan), settings);
   request.rehearsal = true;
   request.on_bad_hosts = {};  // findings are reported, and not recorded as failures of hosts
   request.console.quiet = true;

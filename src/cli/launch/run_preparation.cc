@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -18,6 +16,7 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "cli/command/command_output.h"
+#include "cli/command/small_file.h"
 #include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/options/named_hosts.h"
@@ -33,13 +32,10 @@ namespace muster {
 namespace {
 
 Result<Plan> ReadPlan(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::error_code error;
-  if (!stream || !std::filesystem::is_regular_file(file, error)) {
-    return Fail(
-        Error("plan_file", {file, 0}, "the plan cannot be read", "make one with: muster plan RECIPE --json > FILE"));
-  }
-  return PlanFromJson(std::string(std::istreambuf_iterator<char>(stream), {}));
+  const auto text = ReadSmallFile(file, kMaxPlanJsonBytes);
+  if (text) return PlanFromJson(*text);
+  return Fail(
+      Error("plan_file", {file, 0}, "the plan cannot be read", "make one with: muster plan RECIPE --json > FILE"));
 }
 
 // Sets the checkpoint to resume from, if any.

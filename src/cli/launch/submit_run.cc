@@ -20,6 +20,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/quoting.h"
 #include "cli/command/command_output.h"
+#include "cli/command/small_file.h"
 #include "cli/jobs/follow_job.h"
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/known_recipe.h"
@@ -47,15 +48,9 @@ struct Submitted {
   std::string run_dir;
 };
 
-// A file of the call, from wherever it is read again.
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  return path.empty() ? path : std::filesystem::absolute(path, error).lexically_normal().string();
-}
-
 // The script of the job that runs in that directory.
 Result<void> CompleteCall(const RunOptions& options, const Plan& plan, const std::string& run_dir, BatchCall& call) {
-  call.job.output = run_dir + "/" + kJobOutputEntry.name;
+  call.job.output = kJobOutputEntry.In(run_dir);
   return CompleteBatchCall(call, plan, "run", options.words, {"--detach", "-d"}, {"--submitted", run_dir});
 }
 
@@ -75,7 +70,7 @@ Result<void> FillDirectory(const RunOptions& options, const RunRequest& request,
   const RequeueRule requeue = RequeueOf(call.page, call.settings);
   JobRecord record;
   record.engine = call.page.name;
-  record.page = Absolute(options.source.recipe.engine.page);
+  record.page = AbsolutePath(options.source.recipe.engine.page);
   record.run = made.run;
   record.name = request.plan.name;
   record.submitted_at = UtcText(WallNowNs());
@@ -101,7 +96,7 @@ Result<Submitted> PrepareDirectory(const RunOptions& options, BatchCall& call, c
   // What a script cannot hold is refused before anything is made.
   BatchCall tried = call;
   const std::string run_dir = options.run_dir.empty() ? *runs_folder + "/new" : options.run_dir;
-  if (auto done = CompleteCall(options, request.plan, Absolute(run_dir), tried); !done) return Fail(done.error());
+  if (auto done = CompleteCall(options, request.plan, AbsolutePath(run_dir), tried); !done) return Fail(done.error());
   Submitted made{RandomHex(kRunIdBytes), {}};
   const auto directory = options.run_dir.empty() ? RunDirectory::MakeBelow(*runs_folder, request.plan.name,
                                                                            StampText(WallNowNs()), made.run, for_group)
@@ -151,7 +146,7 @@ int SubmitRun(const RunOptions& options, const CheckedStart& checked) {
   const auto made = PrepareDirectory(options, *call, request);
   if (!made) return Refuse(made.error());
   const EngineJobs jobs(call->page);
-  const auto id = jobs.Submit(made->run_dir + "/" + kJobScriptEntry.name, call->script);
+  const auto id = jobs.Submit(kJobScriptEntry.In(made->run_dir), call->script);
   if (!id) {
     DiscardDirectory(made->run_dir);
     return Refuse(id.error());
@@ -293,7 +288,7 @@ void SubmittedRun::Record(const std::string& run_id, const std::string& run_dir)
   attempt.run = run_id;
   attempt.run_dir = run_dir;
   attempt.host = OwnHostName();
-  const auto printed = fs::file_size(job_.first_dir + "/" + kJobOutputEntry.name, error);
+  const auto printed = fs::file_size(kJobOutputEntry.In(job_.first_dir), error);
   attempt.output_from = error ? 0 : printed;
   if (!is_first()) {
     JobRecord record = job_.record;

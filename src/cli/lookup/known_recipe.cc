@@ -338,7 +338,7 @@ namespace {
 // The first file of the recipe whose present content differs from the stored one; empty if there is none. A file that
 // is gone is no other recipe.
 std::string ChangedSource(const std::string& run_dir, const std::string& word) {
-  const auto text = ReadSmallFile(run_dir + "/" + kInputsEntry.name, kInputsEntry.most);
+  const auto text = ReadSmallFile(kInputsEntry.In(run_dir), kInputsEntry.most);
   const auto inputs = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   const Value* record = inputs ? FieldOf(*inputs, "evaluation") : nullptr;
   const auto sources = record == nullptr ? Result<std::map<std::string, std::string>>() : SourcesOfRun(run_dir);
@@ -399,7 +399,7 @@ std::optional<Diagnostics> TrialMissed(const std::string& word) {
 }
 
 Result<EvaluationOptions> EvaluationOfRun(const std::string& run_dir) {
-  const auto text = ReadSmallFile(run_dir + "/" + kInputsEntry.name, kInputsEntry.most);
+  const auto text = ReadSmallFile(kInputsEntry.In(run_dir), kInputsEntry.most);
   if (!text) return Unusable(run_dir, text.error());
   const auto inputs = ValueFromJsonText(*text);
   if (!inputs) return Unusable(run_dir, "inputs.json: " + inputs.error());
@@ -474,7 +474,7 @@ Result<std::string> IdOfRun(const std::string& run_dir) {
 }
 
 Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
-  auto text = ReadSmallFile(run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
+  auto text = ReadSmallFile(kPlanEntry.In(run_dir), kPlanEntry.most);
   if (!text) return Fail(Error("run", {}, std::move(text.error()), "a run directory holds plan.json"));
   auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -484,7 +484,7 @@ Result<StoredPlan> PlanOfRun(const std::string& run_dir) {
   if (!sources) return Fail(sources.error());
   stored.sources = *std::move(sources);
   // Losing these only costs the new run its record of origin.
-  const auto inputs_text = ReadSmallFile(run_dir + "/" + kInputsEntry.name, kInputsEntry.most);
+  const auto inputs_text = ReadSmallFile(kInputsEntry.In(run_dir), kInputsEntry.most);
   const auto inputs = inputs_text ? ValueFromJsonText(*inputs_text) : tl::unexpected(std::string());
   if (!inputs) return stored;
   if (const Value* list = FieldOf(*inputs, "inputs"); list != nullptr && list->AsList() != nullptr)

@@ -59,11 +59,11 @@ Result<std::string> FindSweep(const std::string& sweep, DirectoryUse use) {
 
 namespace {
 
-void MakeTrialListen(const SweepProgress& account, const std::string& sweep_dir, const std::string& run_dir,
+void MakeTrialListen(const SweepProgress& progress, const std::string& sweep_dir, const std::string& run_dir,
                      TrialNumber trial) {
-  const auto open = account.open().find(trial);
+  const auto open = progress.open().find(trial);
   std::error_code error;
-  if (open == account.open().end() || !open->second.running || !IsRunLive(sweep_dir)) return;
+  if (open == progress.open().end() || !open->second.running || !IsRunLive(sweep_dir)) return;
   if (std::filesystem::exists(run_dir + "/control", error)) return;
   OpenTrialSocket(sweep_dir, trial);
 }
@@ -77,7 +77,7 @@ Result<std::string> FindAttempt(const std::string& sweep, const std::string& tri
   const auto chosen = ChooseTrial(*view, trial);
   if (!chosen) return Fail(chosen.error());
   auto run_dir = RunDirectoryOf(*view, *sweep_dir, *chosen);
-  if (run_dir) MakeTrialListen(view->account(), *sweep_dir, *run_dir, chosen->trial);
+  if (run_dir) MakeTrialListen(view->progress(), *sweep_dir, *run_dir, chosen->trial);
   const auto owner = run_dir ? OwnerOf(*run_dir) : std::nullopt;
   if (!owner) return run_dir;
   if (auto allowed = CheckUse(*run_dir, *owner, use, "run"); !allowed) return Fail(allowed.error());

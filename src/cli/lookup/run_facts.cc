@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
@@ -57,7 +58,7 @@ const Values& RunFacts::Line() {
 
 const Values& RunFacts::Planned(bool derived) {
   if (!params_) {
-    const auto text = ReadSmallFile(summary_.run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
+    const auto text = ReadSmallFile(kPlanEntry.In(summary_.run_dir), kPlanEntry.most);
     params_ = text ? PlanMember(*text, "params") : Values();
     derived_ = text ? PlanMember(*text, "derived") : Values();
   }
@@ -73,7 +74,7 @@ const Values& RunFacts::Tags() {
 const Values& RunFacts::Metrics() {
   if (metrics_) return *metrics_;
   metrics_.emplace();
-  const auto text = ReadSmallFile(summary_.run_dir + "/" + kReportEntry.name, kReportEntry.most);
+  const auto text = ReadSmallFile(kReportEntry.In(summary_.run_dir), kReportEntry.most);
   const auto report = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   if (!report || report->AsMap() == nullptr) return *metrics_;
   const Value* roles = FieldOf(*report->AsMap(), "metrics");
@@ -125,17 +126,9 @@ void RunFacts::AddNames(std::set<std::string>& names) {
   for (const auto& [name, unused] : Metrics()) names.insert(name.substr(name.find('.') + 1));
 }
 
-namespace {
+namespace {}  // namespace
 
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ",") + text;
-  return joined;
-}
-
-}  // namespace
-
-std::string OpenedSweep::State() const { return SweepState(view.account(), live); }
+std::string OpenedSweep::State() const { return SweepState(view.progress(), live); }
 
 std::string OpenedSweep::ValueName() const {
   return file.objective && !file.objective->metric.empty() ? file.objective->metric : "loss";
@@ -147,17 +140,17 @@ nlohmann::json ObjectiveJson(const OpenedSweep& sweep) {
   return {{"metric", Readable(objective->metric)}, {"maximize", objective->maximize}};
 }
 
-nlohmann::json ClassesJson(const SweepProgress& account) {
+nlohmann::json ClassesJson(const SweepProgress& progress) {
   nlohmann::json classes = nlohmann::json::object();
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    const std::uint64_t count = account.count(static_cast<TrialClass>(i));
+    const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
     if (count > 0) classes[std::string(kTrialClassNames[i])] = count;
   }
   return classes;
 }
 
 nlohmann::json BestJson(const OpenedSweep& sweep) {
-  const auto& best = sweep.view.account().best();
+  const auto& best = sweep.view.progress().best();
   if (!best) return nullptr;
   return {{"trial", best->trial},
           {"attempt", best->attempt + 1},

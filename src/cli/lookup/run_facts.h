@@ -68,7 +68,7 @@ struct OpenedSweep {
 };
 // For programs: the objective, the number of trials by outcome, and the best trial; null for missing values.
 nlohmann::json ObjectiveJson(const OpenedSweep& sweep);
-nlohmann::json ClassesJson(const SweepProgress& account);
+nlohmann::json ClassesJson(const SweepProgress& progress);
 nlohmann::json BestJson(const OpenedSweep& sweep);
 
 // Warns about an index that could not be used.

@@ -24,6 +24,7 @@
 #include "cli/command/command_output.h"
 #include "cli/lookup/run_argument.h"
 #include "run/directory/run_directory.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -348,7 +349,7 @@ void AddFoldersArgument(CLI::App& app, std::vector<std::string>& folders) {
 
 bool HasJournal(const std::string& directory) {
   struct stat status {};
-  if (::lstat((directory + "/journal.jsonl").c_str(), &status) != 0) return errno != ENOENT;
+  if (::lstat(kJournalEntry.In(directory).c_str(), &status) != 0) return errno != ENOENT;
   return !S_ISREG(status.st_mode) || status.st_size > 0;
 }
 
@@ -363,7 +364,7 @@ Result<RunList> ListRuns(const std::vector<std::string>& folders, bool live_only
   for (const std::string& place : places) {
     std::vector<std::string> paths;
     std::error_code error;
-    if (std::filesystem::is_regular_file(place + "/plan.json", error)) {
+    if (std::filesystem::is_regular_file(kPlanEntry.In(place), error)) {
       paths.push_back(place);
     } else {
       for (const FoundRun& found : RunsBelow(place)) paths.push_back(found.path);

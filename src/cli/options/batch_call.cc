@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/values/text_parts.h"
+
 namespace muster {
 namespace {
 
@@ -32,10 +34,6 @@ std::vector<std::string> WordsInside(const std::vector<std::string>& words, cons
   inside.insert(inside.end(), added.begin(), added.end());
   inside.insert(inside.end(), words.begin() + static_cast<std::ptrdiff_t>(std::min(i, words.size())), words.end());
   return inside;
-}
-
-std::string CountText(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -87,9 +85,9 @@ Result<void> CompleteBatchCall(BatchCall& call, const Plan& plan, const std::str
   job.command.insert(job.command.end(), inside.begin(), inside.end());
   const std::size_t used = plan.hosts.size();
   job.stop_seconds = StopSeconds(plan);
-  job.note = fmt::format("{}: {} on {}", job.name, fmt::format("{} processes", plan.processes.size()),
-                         CountText(used, "host"));
-  if (job.nodes > used) job.note += ", " + CountText(job.nodes - used, "spare");
+  job.note =
+      fmt::format("{}: {} on {}", job.name, fmt::format("{} processes", plan.processes.size()), Counted(used, "host"));
+  if (job.nodes > used) job.note += ", " + Counted(job.nodes - used, "spare");
   auto script = BatchScript(call.page, call.settings, job);
   if (!script) return Fail(script.error());
   call.script = *std::move(script);

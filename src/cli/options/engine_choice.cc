@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/system/own_environment.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "cli/command/small_file.h"
@@ -174,9 +175,7 @@ Result<EngineSettings> SettingsOfSite(const EnginePage& page) {
 
 CommandOutput RunEngineCommand(const std::vector<std::string>& words, const std::vector<std::string>& clear,
                                std::string_view input) {
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-  environment = WithoutVariables(std::move(environment), clear);
+  const std::vector<std::string> environment = WithoutVariables(OwnVariables(), clear);
   SpawnSpec spec;
   spec.argv = words;
   spec.env = EnvPointers(environment);

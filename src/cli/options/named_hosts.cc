@@ -11,6 +11,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/host_name.h"
+#include "base/values/text_parts.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
 #include "cli/options/engine_choice.h"
@@ -206,12 +207,11 @@ Result<std::vector<SiteHost>> SpareHosts(const RecipeOptions& options, const Pla
     }
     if (!spare->devices) spare->devices = usual.value_or(0);
     if (*spare->devices < least) {
-      return Fail(
-          Error("hosts", {},
-                fmt::format("{} is a spare with {} device{}, and every host of the plan has {} or more: it could "
-                            "take no place",
-                            spare->name, *spare->devices, *spare->devices == 1 ? "" : "s", least),
-                "leave it out, or name it before those that can"));
+      return Fail(Error("hosts", {},
+                        fmt::format("{} is a spare with {}, and every host of the plan has {} or more: it could "
+                                    "take no place",
+                                    spare->name, Counted(*spare->devices, "device"), least),
+                        "leave it out, or name it before those that can"));
     }
   }
   return std::vector<SiteHost>(spares, hosts->end());

@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -14,11 +12,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
 #include "base/system/host_devices.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "cli/command/command_output.h"
@@ -114,9 +112,8 @@ Result<Override> ParseOverride(const std::string& word, ParameterOrigin origin) 
     override.kind = Override::Kind::kValue;
     override.value = *std::move(value);
   } else if (how == '@') {
-    std::error_code error;
     override.kind = Override::Kind::kFile;
-    override.file = std::filesystem::absolute(text, error).lexically_normal();
+    override.file = AbsolutePath(text);
     auto content = ReadSmallFile(text);
     if (!content) return bad(content.error());
     text = *std::move(content);
@@ -520,15 +517,9 @@ namespace {
 
 // The content of a regular file that begins with a JSON object; a recipe never does.
 std::optional<std::string> PlanFileText(const std::string& word) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(word, error)) return std::nullopt;
-  if (std::filesystem::file_size(word, error) > kMaxPlanJsonBytes) return std::nullopt;
-  std::ifstream file(word, std::ios::binary);
-  char first = 0;
-  file >> first;
-  if (first != '{') return std::nullopt;
-  file.seekg(0);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  auto text = ReadSmallFile(word, kMaxPlanJsonBytes);
+  if (!text || !Trimmed(*text).starts_with('{')) return std::nullopt;
+  return *std::move(text);
 }
 
 Result<void> Evaluate(PlanArgument& thing, EvaluationOptions made_by) {
@@ -543,7 +534,7 @@ Result<void> Evaluate(PlanArgument& thing, EvaluationOptions made_by) {
 }
 
 Result<PlanArgument> RunThing(PlanArgument thing, const std::string& run_dir) {
-  auto text = PlanFileText(run_dir + "/plan.json");
+  auto text = PlanFileText(kPlanEntry.In(run_dir));
   if (!text) return Fail(Error("run", {}, Quoted(run_dir) + " has no plan.json that can be read"));
   auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -635,11 +626,11 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
   Resumption resumption{*std::move(id), {}};
   std::error_code error;
   if (!options.checkpoint.empty()) {
-    resumption.checkpoint = fs::absolute(options.checkpoint, error).lexically_normal();
+    resumption.checkpoint = AbsolutePath(options.checkpoint);
     if (fs::exists(resumption.checkpoint, error)) return resumption;
     return Fail(Error("resume", {}, fmt::format("--checkpoint {}: there is no such file", Quoted(options.checkpoint))));
   }
-  const auto text = ReadSmallFile(*run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
+  const auto text = ReadSmallFile(kPlanEntry.In(*run_dir), kPlanEntry.most);
   if (!text) return Cannot(resumption.run, text.error(), "a run directory holds plan.json");
   const auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -667,7 +658,7 @@ Result<Resumption> FindResumption(const RecipeOptions& options) {
 }
 
 Result<std::optional<Resumption>> ResumptionOfRun(const std::string& run_dir) {
-  const auto text = ReadSmallFile(run_dir + "/" + kBindingEntry.name, kBindingEntry.most);
+  const auto text = ReadSmallFile(kBindingEntry.In(run_dir), kBindingEntry.most);
   if (!text) return std::optional<Resumption>();
   const auto binding = ValueFromJsonText(*text);
   if (!binding || binding->AsMap() == nullptr) return std::optional<Resumption>();

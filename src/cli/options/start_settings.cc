@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "base/system/mechanism.h"
+#include "base/system/own_environment.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
 #include "muster/notification.h"
 #include "plan/check/plan_check.h"
@@ -43,10 +45,8 @@ Diagnostics RefusedByRun(const Diagnostics& warnings) {
 }
 
 Diagnostics WarnOfRemoved(const Evaluation& evaluation) {
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
   const std::vector<std::string> removed = RemovedByContract(
-      evaluation.plan, evaluation.provenance, InheritedAtSite(evaluation.plan.site_environment, environment));
+      evaluation.plan, evaluation.provenance, InheritedAtSite(evaluation.plan.site_environment, OwnVariables()));
   if (removed.empty()) return {};
   constexpr std::size_t kShown = 8;
   std::string names =
@@ -59,12 +59,7 @@ Diagnostics WarnOfRemoved(const Evaluation& evaluation) {
 }
 
 Result<void> SetCallerEnvironment(RunRequest& request) {
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    // For this muster only; not for one that a process of the run starts.
-    if (!std::string_view(*variable).starts_with(std::string(kWithoutVariable) + '=')) {
-      request.environment.emplace_back(*variable);
-    }
-  }
+  request.environment = ChangedEnvironment({kWithoutVariable});  // for this muster only, not for one of a process
   std::error_code error;
   request.cwd = std::filesystem::current_path(error);
   if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));
@@ -173,8 +168,8 @@ Result<Notification> ParseOne(const std::string& text) {
     std::string path(what.substr(1));
     if (path.empty()) return Refused(text, "there is no file after the @", kExample);
     std::error_code error;
-    if (!path.starts_with("~/")) path = std::filesystem::absolute(path, error).lexically_normal();
-    if (!error && !path.starts_with("~/") && !std::filesystem::exists(path, error)) {
+    if (!path.starts_with("~/")) path = AbsolutePath(path);
+    if (!path.starts_with("~/") && !std::filesystem::exists(path, error)) {
       return Refused(text, "there is no file " + Quoted(path), "it holds the address of the webhook");
     }
     made.webhook = Text(PlaceholderText({Placeholder::Kind::kSecret, "webhook", 0}));
@@ -185,8 +180,7 @@ Result<Notification> ParseOne(const std::string& text) {
   if (!words) return Refused(text, words.error(), kExample);
   if (words->empty() || words->front().empty()) return Refused(text, "there is no command", kExample);
   std::string& program = words->front();
-  std::error_code error;
-  if (program.find('/') != std::string::npos) program = std::filesystem::absolute(program, error).lexically_normal();
+  if (program.find('/') != std::string::npos) program = AbsolutePath(program);
   for (std::string& word : *words) {
     if (word.find(kPlaceholderOpen) != std::string::npos) return Refused(text, "it has a placeholder", kExample);
     made.command.emplace_back(std::move(word));

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/own_environment.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
@@ -116,7 +118,7 @@ Diagnostics MissingPrograms(const Plan& plan, const std::string& recipe) {
   if (plan.hosts.size() != 1 || !plan.hosts.front().name.empty()) return {};
   std::error_code error;
   HostQuestion wanted;
-  for (char** variable = environ; *variable != nullptr; ++variable) wanted.environment.emplace_back(*variable);
+  wanted.environment = OwnVariables();
   wanted.cwd = std::filesystem::current_path(error).string();
   if (error) return {};
   const Inspect question = QuestionFor(plan, NeedsOf(plan, 1), wanted);
@@ -148,12 +150,6 @@ Diagnostics MissingPrograms(const Plan& plan, const std::string& recipe) {
 }
 
 // muster check --deep, as text and as JSON.
-
-std::string Joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
 
 void PrintDeepCheck(const DeepCheck& check) {
   PrintDiagnostics(check.leaks);
@@ -257,16 +253,14 @@ bool NamesRecipes(const std::string& word) {
   return word.find('=') == std::string::npos && (word.ends_with(".lua") || IsFolderOfRecipes(word));
 }
 
-std::string Counted(const Diagnostics& problems) {
+std::string ProblemCounts(const Diagnostics& problems) {
   const auto errors = std::count_if(problems.begin(), problems.end(),
                                     [](const Diagnostic& one) { return one.severity == Severity::kError; });
   const auto warnings = static_cast<std::ptrdiff_t>(problems.size()) - errors;
-  const auto text = [](std::ptrdiff_t count, const char* what) {
-    return count == 0 ? std::string() : std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-  };
-  const std::string first = text(errors, "error");
-  const std::string second = text(warnings, "warning");
-  return problems.empty() ? "ok" : first + (errors > 0 && warnings > 0 ? ", " : "") + second;
+  std::vector<std::string> counts;
+  if (errors > 0) counts.push_back(Counted(static_cast<std::uint64_t>(errors), "error"));
+  if (warnings > 0) counts.push_back(Counted(static_cast<std::uint64_t>(warnings), "warning"));
+  return counts.empty() ? "ok" : Joined(counts, ", ");
 }
 
 // The parameters without a value; empty if the recipe lacks none, or cannot be read.
@@ -287,7 +281,7 @@ std::string ReleasesText(const ReleaseChecks& checks) {
   for (const ReleaseCheck& check : checks.checks) {
     if (check.findings.empty()) continue;
     if (checks.checks.size() > 1) text += (text.empty() ? "" : "; ") + ReleaseText(check.release) + ": ";
-    text += Counted(check.findings);
+    text += ProblemCounts(check.findings);
   }
   return text.empty() ? "ok" : text;
 }
@@ -334,15 +328,14 @@ CheckedRecipe CheckOne(const RecipeOptions& shared, const ManyFile& file, const 
   checked.code = ExitCodeFor(checked.problems);
   if (evaluation) {
     const std::size_t hosts = evaluation->plan.hosts.size();
-    checked.size = std::to_string(evaluation->plan.processes.size()) + " on " + std::to_string(hosts) +
-                   (hosts == 1 ? " host" : " hosts");
+    checked.size = std::to_string(evaluation->plan.processes.size()) + " on " + Counted(hosts, "host");
   }
   if (!json) PrintDiagnostics(checked.problems);
   if (!mindspore.empty()) CheckOn(options, evaluation, mindspore, json, checked);
   return checked;
 }
 
-std::string ResultOf(const CheckedRecipe& one) { return one.skipped.empty() ? Counted(one.problems) : "skipped"; }
+std::string ResultOf(const CheckedRecipe& one) { return one.skipped.empty() ? ProblemCounts(one.problems) : "skipped"; }
 
 std::string SummaryOf(const std::vector<CheckedRecipe>& all) {
   std::size_t good = 0, skipped = 0;
@@ -354,7 +347,7 @@ std::string SummaryOf(const std::vector<CheckedRecipe>& all) {
   std::string text = std::to_string(all.size() - skipped) + (all.size() - skipped == 1 ? " recipe: " : " recipes: ") +
                      std::to_string(good) + " ok";
   if (bad > 0) text += ", " + std::to_string(bad) + " with errors";
-  if (skipped > 0) text += "; " + std::to_string(skipped) + (skipped == 1 ? " file skipped" : " files skipped");
+  if (skipped > 0) text += "; " + Counted(skipped, "file") + " skipped";
   return text;
 }
 
@@ -467,8 +460,8 @@ void PrintOutcome(const CheckOptions& options, const Result<Evaluation>& evaluat
   if (!evaluation) return;
   const std::size_t processes = evaluation->plan.processes.size();
   const std::size_t hosts = evaluation->plan.hosts.size();
-  std::printf("%s: ok, %zu process%s on %zu host%s\n", PrintableLines(options.recipe.recipe).c_str(), processes,
-              processes == 1 ? "" : "es", hosts, hosts == 1 ? "" : "s");
+  std::printf("%s: ok, %s on %s\n", PrintableLines(options.recipe.recipe).c_str(),
+              Counted(processes, "process", "processes").c_str(), Counted(hosts, "host").c_str());
 }
 
 int ReportReleases(const CheckOptions& options, const Result<Evaluation>& evaluation) {

@@ -167,9 +167,10 @@ int RunDiff(const DiffOptions& options) {
 
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<DiffOptions>();
-  app.add_option("RECIPE", options->words,
-                 "two of: recipe, RUN, file of muster plan --json, each followed by its parameters; a single one is "
-                 "compared with itself without parameters")
+  app.add_option(
+         "RECIPE", options->words,
+         "what to compare: A and B, each a recipe, a RUN or a file of muster plan --json, followed by its parameters; "
+         "A alone is compared with A without parameters")
       ->type_name("A [name=value …] B [name=value …]")
       ->required();
   app.add_option("--ranks", options->ranks, "compare two processes of one plan: ranks, or ROLE:N")

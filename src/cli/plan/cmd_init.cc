@@ -13,9 +13,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "base/system/file_access.h"
+#include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
@@ -137,8 +137,7 @@ tl::expected<std::string, std::string> ReadNamedFile(const std::string& path) {
 std::vector<std::string> WithVariablesOfTorchrun(KnownLauncher launcher, std::vector<std::string> words) {
   if (launcher != KnownLauncher::kTorchrun && launcher != KnownLauncher::kTorchLaunch) return words;
   std::vector<std::string> exported;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
+  for (const std::string_view text : OwnEnvironment()) {
     if (text.starts_with("PET_") && text.find('=') != std::string_view::npos) exported.emplace_back(text);
   }
   std::sort(exported.begin(), exported.end());

@@ -56,14 +56,13 @@ Result<Binding> BindingOfRun(const std::string& run_dir) {
     return Fail(Error("run", {}, fmt::format("the run {} has no binding: {}", Quoted(run_dir), why),
                       "a run that came to its start has one"));
   };
-  const auto text = ReadSmallFile(run_dir + "/" + kBindingEntry.name, kBindingEntry.most);
+  const auto text = ReadSmallFile(kBindingEntry.In(run_dir), kBindingEntry.most);
   if (!text) return fail(text.error());
   const auto json = ValueFromJsonText(*text);
   if (!json) return fail(json.error());
   Binding binding;
-  std::error_code error;
   binding.run_id = TextField(*json, "run");
-  binding.run_dir = fs::absolute(run_dir, error).lexically_normal();
+  binding.run_dir = AbsolutePath(run_dir);
   binding.checkpoint = TextField(*json, "checkpoint");
   if (const Value* hosts = FieldOf(*json, "hosts"); hosts != nullptr && hosts->AsList() != nullptr) {
     for (const Value& one : *hosts->AsList()) {

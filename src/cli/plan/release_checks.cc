@@ -9,6 +9,7 @@
 
 #include "base/values/line_diff.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_text.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
@@ -32,10 +33,6 @@ Value::Map SetAttributes(const Plan& plan) {
   return set;
 }
 
-std::string Count(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::size_t Errors(const Diagnostics& diagnostics) {
   return static_cast<std::size_t>(std::count_if(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& each) {
     return each.severity == Severity::kError;
@@ -46,8 +43,8 @@ std::string CountText(const Diagnostics& diagnostics) {
   const std::size_t errors = Errors(diagnostics);
   const std::size_t warnings = diagnostics.size() - errors;
   std::string text;
-  if (errors > 0) text = Count(errors, "error");
-  if (warnings > 0) text += (text.empty() ? "" : " and ") + Count(warnings, "warning");
+  if (errors > 0) text = Counted(errors, "error");
+  if (warnings > 0) text += (text.empty() ? "" : " and ") + Counted(warnings, "warning");
   return text;
 }
 
@@ -120,7 +117,7 @@ void PrintReleaseChecks(const ReleaseChecks& checks, const Result<Evaluation>& a
     }
     std::string said = check.fresh.empty() ? "nothing" : CountText(check.fresh);
     if (!FindingsOf(as_it_stands).empty()) said += " more";
-    if (check.gone > 0) said += ", and " + Count(check.gone, "finding") + " less";
+    if (check.gone > 0) said += ", and " + Counted(check.gone, "finding") + " less";
     std::printf("on MindSpore %s%s: %s\n", PrintableLines(release).c_str(),
                 checks.own_release.empty() ? "" : (" instead of " + checks.own_release).c_str(),
                 PrintableLines(said).c_str());
@@ -307,11 +304,8 @@ std::string DiffText(const std::string& file, const Rewritten& rewritten) {
 }
 
 std::string SummaryText(const Rewritten& rewritten) {
-  const auto count = [](std::size_t number, const char* what) {
-    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-  };
-  std::string text =
-      count(rewritten.made.moved.size(), "setting") + " moved, " + std::to_string(rewritten.made.left.size()) + " left";
+  std::string text = Counted(rewritten.made.moved.size(), "setting") + " moved, " +
+                     std::to_string(rewritten.made.left.size()) + " left";
   if (rewritten.made.names_release) {
     text +=
         "; the recipe names MindSpore " + ReleaseText(rewritten.release) + " instead of " + ReleaseText(rewritten.own);

@@ -15,6 +15,7 @@
 #include "base/system/own_process.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
@@ -248,7 +249,7 @@ int RunClean(const CleanOptions& options) {
       PrintCleaned(cleaned, options);
     }
   }
-  if (quiet > 0) std::printf("%zu %s: nothing is left\n", quiet, quiet == 1 ? "run" : "runs");
+  if (quiet > 0) std::printf("%s: nothing is left\n", Counted(quiet, "run").c_str());
   for (const std::string& sweep : chosen->unbegun_sweeps) {
     const auto removed = options.dry_run ? Result<void>() : RemoveUnbegun(sweep);
     if (!removed) {

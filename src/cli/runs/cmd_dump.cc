@@ -13,6 +13,7 @@
 
 #include "base/system/known_secrets.h"
 #include "base/values/quoting.h"
+#include "base/values/rank_set.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
@@ -20,7 +21,6 @@
 #include "run/control/control_protocol.h"
 #include "run/control/journal_feed.h"
 #include "run/directory/private_files.h"
-#include "run/directory/rank_set.h"
 #include "run/directory/run_directory.h"
 #include "run/report/dump_report.h"
 #include "run/report/report_json.h"

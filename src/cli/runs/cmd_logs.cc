@@ -39,6 +39,7 @@
 #include "sweep/watch/sweep_snapshot.h"
 #include "sweep/watch/watch_sweep.h"
 #include "wire/files/log_bytes.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -92,10 +93,10 @@ Result<View> MakeView(LogsOptions& options, const std::string& run_dir, const st
   auto choice = LogChoice::Of(*report, options.filter);
   if (!choice) return Fail(std::move(choice.error()));
   view.choice = *std::move(choice);
-  auto folder = OpenFolder(AT_FDCWD, view.run_dir + "/logs");
+  auto folder = OpenFolder(AT_FDCWD, kLogsEntry.In(view.run_dir));
   if (!folder) return Fail(std::move(folder.error()));
   view.folder = *std::move(folder);
-  view.logs = view.choice.In(view.run_dir + "/logs");
+  view.logs = view.choice.In(kLogsEntry.In(view.run_dir));
   if (view.logs.empty() && options.filter.attempt && !(options.follow && view.live)) {
     return Fail(Error("logs", {}, fmt::format("no chosen process has a log of attempt {}", *options.filter.attempt),
                       "attempts count from 0; muster report shows restarts"));
@@ -346,11 +347,11 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
   }
   RunFollower follower(STDOUT_FILENO, OptionsOf(options, std::move(keeps)));
   SweepFeed feed(follower.io());
-  SweepProgress account;
+  SweepProgress progress;
   bool began = false;  // the existing entries have been read
   const auto follow = [&](TrialNumber number) {
-    const auto open = account.open().find(number);
-    if (open == account.open().end() || open->second.attempts == 0) return;
+    const auto open = progress.open().find(number);
+    if (open == progress.open().end() || open->second.attempts == 0) return;
     RunningTrial trial;
     trial.trial = number;
     trial.attempt = open->second.attempts - 1;
@@ -359,7 +360,7 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
              follower);
   };
   const auto take = [&](const SweepRecord& record) {
-    account.Take(record.entry);
+    progress.Take(record.entry);
     const auto* attempt = std::get_if<AttemptBegan>(&record.entry);
     if (attempt != nullptr && began) follow(attempt->trial);
   };
@@ -368,7 +369,7 @@ Result<int> FollowSweep(LogsOptions& options, const std::string& folder, const s
   if (!live) return Fail(live.error());
   if (!*live) return Fail(Error("logs", {}, "the sweep is not running: there is nothing to follow"));
   began = true;
-  for (const auto& [number, open] : account.open()) {
+  for (const auto& [number, open] : progress.open()) {
     if (open.running) follow(number);
   }
   return follower.Run();

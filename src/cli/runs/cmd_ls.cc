@@ -29,6 +29,7 @@
 #include "cli/lookup/run_list.h"
 #include "muster/result.h"
 #include "run/directory/run_tags.h"
+#include "sweep/record/sweep_directory.h"
 
 namespace muster {
 namespace {
@@ -103,7 +104,7 @@ std::optional<std::string> SweepMeant(const std::vector<std::string>& words) {
   const std::string& word = words.front();
   std::error_code error;
   if (std::filesystem::is_directory(word, error)) {
-    return std::filesystem::is_regular_file(word + "/sweep.json", error) ? std::optional(word) : std::nullopt;
+    return std::filesystem::is_regular_file(kSweepEntry.In(word), error) ? std::optional(word) : std::nullopt;
   }
   const auto found = FindSweep(word);
   return found ? std::optional(*found) : std::nullopt;
@@ -151,7 +152,7 @@ Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& c
 
 // Prints the sweeps below the default folder, newest first. An empty table is only printed if `even_if_none`. Returns
 // an error for each sweep that cannot be read.
-Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
+Result<Diagnostics> PrintSweepList(bool json, bool even_if_none) {
   const auto folder = DefaultSweepsFolder();
   if (!folder) return Fail(folder.error());
   std::vector<FoundRun> found = RunsBelow(*folder, kSweepDirectories);
@@ -168,25 +169,25 @@ Result<Diagnostics> ListSweeps(bool json, bool even_if_none) {
       unreadable.insert(unreadable.end(), began.error().begin(), began.error().end());
       continue;
     }
-    const SweepProgress& account = sweep->view.account();
+    const SweepProgress& progress = sweep->view.progress();
     const std::optional<double> best =
-        account.best() ? std::optional(ObjectiveValue(sweep->file.objective, account.best()->loss)) : std::nullopt;
+        progress.best() ? std::optional(ObjectiveValue(sweep->file.objective, progress.best()->loss)) : std::nullopt;
     const std::vector<std::string> tags = TagsOfRun(sweep->dir);
     const std::string note = NoteOfRun(sweep->dir);
-    rows.push_back({Printable(account.name()), Printable(account.sweep_id()), TimeText(*began), sweep->State(),
-                    std::to_string(account.trials()), std::to_string(account.impossible().size()),
-                    std::to_string(account.over().size()), std::to_string(account.failed()),
+    rows.push_back({Printable(progress.name()), Printable(progress.sweep_id()), TimeText(*began), sweep->State(),
+                    std::to_string(progress.trials()), std::to_string(progress.impossible().size()),
+                    std::to_string(progress.over().size()), std::to_string(progress.failed()),
                     best ? Printable(sweep->ValueName()) + " " + ShownNumber(*best) : "",
                     Printable(TagsText(TagValues(tags))), Printable(note)});
-    list.push_back({{"sweep", account.sweep_id()},
-                    {"name", Readable(account.name())},
+    list.push_back({{"sweep", progress.sweep_id()},
+                    {"name", Readable(progress.name())},
                     {"sweep_dir", Readable(sweep->dir)},
                     {"started_at", *began},
                     {"state", sweep->State()},
-                    {"trials", account.trials()},
-                    {"over", account.over().size()},
-                    {"impossible", account.impossible().size()},
-                    {"failed", account.failed()},
+                    {"trials", progress.trials()},
+                    {"over", progress.over().size()},
+                    {"impossible", progress.impossible().size()},
+                    {"failed", progress.failed()},
                     {"best", ToJson(best ? Value(*best) : Value())},
                     {"tags", tags},
                     {"note", note.empty() ? nlohmann::json() : nlohmann::json(note)}});
@@ -249,7 +250,7 @@ void AddAxes(const Value& space, Axes& axes) {
 
 Axes AxesOf(const std::string& sweep_dir) {
   Axes axes;
-  const auto text = ReadSmallFile(sweep_dir + "/sweep.json");
+  const auto text = ReadSmallFile(kSweepEntry.In(sweep_dir), kSweepEntry.most);
   const auto json = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   const Value* description = json ? FieldOf(*json, "description") : nullptr;
   const Value* space = description == nullptr ? nullptr : FieldOf(*description, "space");
@@ -269,7 +270,7 @@ struct Compared {
     return found == by_present_name.end() ? present : found->second;
   }
 
-  const SweepProgress& account() const { return sweep.view.account(); }
+  const SweepProgress& progress() const { return sweep.view.progress(); }
 };
 
 std::string ObjectiveText(const OpenedSweep& sweep) {
@@ -318,7 +319,7 @@ void PrintSides(const std::vector<Compared>& sweeps) {
   const auto count = [](std::uint64_t number) { return number == 0 ? std::string() : std::to_string(number); };
   row("sweep", [](const Compared& one) { return Printable(one.sweep.file.name + " " + one.sweep.file.sweep_id); });
   row("state", [](const Compared& one) { return one.sweep.State(); });
-  row("recipe", [](const Compared& one) { return Printable(one.account().recipe()); });
+  row("recipe", [](const Compared& one) { return Printable(one.progress().recipe()); });
   row("words", [](const Compared& one) {
     std::string words;
     for (const std::string& word : one.sweep.file.words) words += (words.empty() ? "" : " ") + ShellQuoted(word);
@@ -335,17 +336,17 @@ void PrintSides(const std::vector<Compared>& sweeps) {
       return axis == one.axes.end() ? "not swept" : axis->second;
     });
   }
-  row("trials", [&](const Compared& one) { return std::to_string(one.account().trials()); });
-  row("impossible", [&](const Compared& one) { return count(one.account().impossible().size()); });
-  row("over", [&](const Compared& one) { return std::to_string(one.account().over().size()); });
+  row("trials", [&](const Compared& one) { return std::to_string(one.progress().trials()); });
+  row("impossible", [&](const Compared& one) { return count(one.progress().impossible().size()); });
+  row("over", [&](const Compared& one) { return std::to_string(one.progress().over().size()); });
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     row("  " + std::string(kTrialClassNames[i]),
-        [&](const Compared& one) { return count(one.account().count(static_cast<TrialClass>(i))); });
+        [&](const Compared& one) { return count(one.progress().count(static_cast<TrialClass>(i))); });
   }
-  row("attempts", [](const Compared& one) { return std::to_string(one.account().attempts()); });
-  row("time", [](const Compared& one) { return DurationText(static_cast<double>(one.account().trial_ms()) / 1000); });
+  row("attempts", [](const Compared& one) { return std::to_string(one.progress().attempts()); });
+  row("time", [](const Compared& one) { return DurationText(static_cast<double>(one.progress().trial_ms()) / 1000); });
   const auto best = [](const Compared& one, const auto& cell) {
-    return one.account().best() ? cell(*one.account().best()) : std::string();
+    return one.progress().best() ? cell(*one.progress().best()) : std::string();
   };
   row("best", [&](const Compared& one) {
     return best(one, [&](const BestTrial& trial) {
@@ -399,22 +400,22 @@ void PrintComparisonJson(const std::vector<Compared>& sweeps, const std::vector<
                            {"points_of_all", ids.size()},
                            {"points", nlohmann::json::array()}};
   for (const Compared& one : sweeps) {
-    const SweepProgress& account = one.account();
+    const SweepProgress& progress = one.progress();
     nlohmann::json axes = nlohmann::json::object();
     for (const auto& [name, text] : one.axes) axes[Readable(name)] = Readable(text);
     object["sweeps"].push_back({{"sweep", one.sweep.file.sweep_id},
                                 {"name", Readable(one.sweep.file.name)},
                                 {"sweep_dir", Readable(one.sweep.dir)},
                                 {"state", one.sweep.State()},
-                                {"recipe", Readable(account.recipe())},
+                                {"recipe", Readable(progress.recipe())},
                                 {"objective", ObjectiveJson(one.sweep)},
                                 {"axes", std::move(axes)},
-                                {"trials", account.trials()},
-                                {"impossible", account.impossible().size()},
-                                {"over", account.over().size()},
-                                {"classes", ClassesJson(account)},
-                                {"attempts", account.attempts()},
-                                {"seconds", static_cast<double>(account.trial_ms()) / 1000},
+                                {"trials", progress.trials()},
+                                {"impossible", progress.impossible().size()},
+                                {"over", progress.over().size()},
+                                {"classes", ClassesJson(progress)},
+                                {"attempts", progress.attempts()},
+                                {"seconds", static_cast<double>(progress.trial_ms()) / 1000},
                                 {"best", BestJson(one.sweep)}});
   }
   for (std::size_t i = 0; i < ids.size() && i < most; ++i) {
@@ -626,7 +627,7 @@ int RunLs(const LsOptions& options) {
   const auto choice = ReadListChoice(options.where, options.columns, options.sort);
   if (!choice) return Refuse(choice.error(), options.json);
   if (options.sweeps) {
-    const auto unreadable = ListSweeps(options.json, true);
+    const auto unreadable = PrintSweepList(options.json, true);
     return unreadable ? ExitListed(*unreadable) : Refuse(unreadable.error(), options.json);
   }
   if (const auto sweep = SweepMeant(options.folders)) {
@@ -659,7 +660,7 @@ int RunLs(const LsOptions& options) {
     choice->columns.empty() ? PrintUsual(runs) : PrintColumns(choice->columns, runs);
   }
   if (all && !options.json) {
-    const auto after = ListSweeps(false, false);
+    const auto after = PrintSweepList(false, false);
     if (!after) return Refuse(after.error(), options.json);
     unreadable.insert(unreadable.end(), after->begin(), after->end());
   }

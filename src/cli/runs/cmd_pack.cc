@@ -19,6 +19,7 @@
 
 #include "base/system/file_access.h"
 #include "base/system/known_secrets.h"
+#include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
@@ -76,7 +77,7 @@ struct PackChoice {
 };
 
 Result<PackChoice> Choose(const std::string& run_dir, std::int64_t most, bool all) {
-  const auto text = ReadSmallFile(run_dir + "/" + kPlanEntry.name, kPlanEntry.most);
+  const auto text = ReadSmallFile(kPlanEntry.In(run_dir), kPlanEntry.most);
   if (!text) return Fail(Error("run", {}, text.error(), "a run directory holds plan.json"));
   const auto plan = PlanFromJson(*text);
   if (!plan) return Fail(plan.error());
@@ -237,7 +238,7 @@ int RunPack(const PackOptions& options) {
     masked += values;
   }
   order.copies = copies.folder();
-  for (char** variable = environ; *variable != nullptr; ++variable) order.environment.emplace_back(*variable);
+  order.environment = OwnVariables();
   WaitLine waiting("packing " + *found);
   const std::string why = PackWithTar(order, [&](unsigned seconds) { waiting.Show(seconds); });
   waiting.Clear();

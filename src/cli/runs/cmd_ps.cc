@@ -38,6 +38,7 @@
 #include "top/top.h"
 #include "top/top_snapshots.h"
 #include "top/top_state.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -79,7 +80,7 @@ nlohmann::json MetricsJson(const RoleReports& reports) {
 
 // The sweeps of these folders, each a sweeps folder or a sweep directory; by default those below $MUSTER_HOME or the
 // current folder. With `live_only` sweeps without an active head are not read.
-Result<SweepList> ListSweeps(const std::vector<std::string>& folders, bool live_only) {
+Result<SweepList> FindSweeps(const std::vector<std::string>& folders, bool live_only) {
   std::vector<std::string> places = folders;
   if (places.empty()) {
     auto sweeps = DefaultSweepsFolder();
@@ -91,7 +92,7 @@ Result<SweepList> ListSweeps(const std::vector<std::string>& folders, bool live_
   for (const std::string& place : places) {
     std::vector<std::string> paths;
     std::error_code error;
-    if (std::filesystem::is_regular_file(place + "/sweep.json", error)) {
+    if (std::filesystem::is_regular_file(kSweepEntry.In(place), error)) {
       paths.push_back(place);
     } else {
       for (const FoundRun& found : RunsBelow(place, kSweepDirectories)) paths.push_back(found.path);
@@ -211,7 +212,7 @@ TopState TopStateOf(const ListedSweep& sweep, TrialCurves& curves) {
     const std::uint64_t now = WallNowNs();
     if (began && now > *began) row.seconds = InSeconds(now - *began);
     row.last_line = trial.About();
-    row.log_folder = trial.run.run_dir + "/logs";
+    row.log_folder = kLogsEntry.In(trial.run.run_dir);
     const TrialCurve& curve = curves.Read(trial.run.run_dir);
     row.trial = TopTrial{curve.step, curve.value, curve.points, DevicesText(trial), trial.PointWords()};
     run_dirs.push_back(trial.run.run_dir);
@@ -265,13 +266,13 @@ Result<Listed> List(const PsOptions& options) {
     of_sweeps.push_back(*std::move(sweeps));
     for (const std::string& folder : FoldersOfLiveHeads(OwnLiveHeadsFolder())) {
       std::error_code error;
-      const bool is_sweep = std::filesystem::is_regular_file(folder + "/sweep.json", error);
+      const bool is_sweep = std::filesystem::is_regular_file(kSweepEntry.In(folder), error);
       (is_sweep ? of_sweeps : of_runs).push_back(folder);
     }
   }
   auto runs = ListRuns(of_runs, !options.all, true);
   if (!runs) return Fail(runs.error());
-  auto sweeps = ListSweeps(of_sweeps, !options.all);
+  auto sweeps = FindSweeps(of_sweeps, !options.all);
   if (!sweeps) return Fail(sweeps.error());
   DropTwins(runs->runs);
   if (of_runs.empty()) {
@@ -460,7 +461,6 @@ std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
   app.add_option("--role", options->view.role, "only processes of this role");
   app.add_flag("--outliers", options->view.outliers_only,
                "only outliers: processes that failed, were restarted or lag behind");
-  app.add_flag("--odd", options->view.outliers_only, "former name of --outliers")->group("");
   app.add_option("--text", options->view.text, "only processes whose name or last line holds this")->type_name("TEXT");
   auto* json = app.add_flag("--json", options->json, "print one JSON object for programs");
   app.add_flag("--once", options->once, "print one table, as without a terminal")->excludes(json);

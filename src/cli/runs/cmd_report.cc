@@ -140,7 +140,7 @@ Result<SweepTotals> TotalsOf(const OpenedSweep& sweep) {
   take(totals.reasons, sweep.view.Reasons());
   take(totals.rungs, sweep.view.Rungs());
   take(totals.quarantined, sweep.view.Quarantined());
-  if (sweep.view.account().failed() > 0) {
+  if (sweep.view.progress().failed() > 0) {
     take(totals.causes, CausesOf(sweep));
     take(totals.failures, FailuresOf(sweep));
   }
@@ -182,8 +182,8 @@ void PrintCauses(const std::vector<FailureCause>& causes) {
 }
 
 void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
-  const SweepProgress& account = sweep.view.account();
-  PrintField("sweep", fmt::format("{}  {}", Printable(account.name()), Printable(account.sweep_id())));
+  const SweepProgress& progress = sweep.view.progress();
+  PrintField("sweep", fmt::format("{}  {}", Printable(progress.name()), Printable(progress.sweep_id())));
   if (!sweep.file.doc.empty()) PrintField("", Printable(sweep.file.doc));
   if (const std::string tags = TagsText(TagValues(TagsOfRun(sweep.dir))); !tags.empty()) {
     PrintField("tags", Printable(tags));
@@ -191,24 +191,24 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   if (const std::string note = NoteOfRun(sweep.dir); !note.empty()) PrintField("note", NoteText(note, 13));
   PrintField("directory", Printable(sweep.dir));
   std::string state = sweep.State();
-  if (state == "stopped") state += ": " + Printable(account.ended()->why);
+  if (state == "stopped") state += ": " + Printable(progress.ended()->why);
   if (state == "lost") state += ": its head exited without a record";
   if (state == "running") state += ": " + HolderOf(sweep.dir);
   PrintField("state", state);
   PrintField("started", TimeText(totals.began) + (sweep.live ? "" : ", last record " + TimeText(totals.last)));
   if (!sweep.view.stopped().empty()) PrintField("journal", "its end is broken: " + sweep.view.stopped());
-  const TrialCounts counts = CountsOf(account, sweep.live);
-  PrintField("trials", fmt::format("{}: {} over, {} impossible, {} running, {} to come", account.trials(), counts.over,
+  const TrialCounts counts = CountsOf(progress, sweep.live);
+  PrintField("trials", fmt::format("{}: {} over, {} impossible, {} running, {} to come", progress.trials(), counts.over,
                                    counts.impossible, counts.running, counts.waiting));
   std::string ends;
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    const std::uint64_t count = account.count(static_cast<TrialClass>(i));
+    const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
     if (count > 0) ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count, kTrialClassNames[i]);
   }
   if (!ends.empty()) PrintField("ended", ends);
-  PrintField("attempts", fmt::format("{}, {} in all", account.attempts(),
-                                     DurationText(static_cast<double>(account.trial_ms()) / 1000)));
-  if (const auto& best = account.best()) {
+  PrintField("attempts", fmt::format("{}, {} in all", progress.attempts(),
+                                     DurationText(static_cast<double>(progress.trial_ms()) / 1000)));
+  if (const auto& best = progress.best()) {
     PrintField("best", fmt::format("{} {}  trial {}  {}", Printable(sweep.ValueName()),
                                    ShownNumber(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
                                    Printable(PointText(best->point))));
@@ -244,24 +244,24 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
 }
 
 nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
-  const SweepProgress& account = sweep.view.account();
+  const SweepProgress& progress = sweep.view.progress();
   nlohmann::json json = {{"format", 1},
-                         {"sweep", account.sweep_id()},
-                         {"name", Readable(account.name())},
+                         {"sweep", progress.sweep_id()},
+                         {"name", Readable(progress.name())},
                          {"sweep_dir", Readable(sweep.dir)},
                          {"state", sweep.State()},
-                         {"why", account.ended() ? Readable(account.ended()->why) : ""},
+                         {"why", progress.ended() ? Readable(progress.ended()->why) : ""},
                          {"tags", TagsOfRun(sweep.dir)},
                          {"note", nullptr},
                          {"started_at", totals.began},
-                         {"trials", account.trials()},
-                         {"over", account.over().size()},
-                         {"impossible", account.impossible().size()},
-                         {"running", CountsOf(account, sweep.live).running},
-                         {"attempts", account.attempts()},
-                         {"seconds", static_cast<double>(account.trial_ms()) / 1000},
+                         {"trials", progress.trials()},
+                         {"over", progress.over().size()},
+                         {"impossible", progress.impossible().size()},
+                         {"running", CountsOf(progress, sweep.live).running},
+                         {"attempts", progress.attempts()},
+                         {"seconds", static_cast<double>(progress.trial_ms()) / 1000},
                          {"best", BestJson(sweep)},
-                         {"classes", ClassesJson(account)},
+                         {"classes", ClassesJson(progress)},
                          {"reasons", nlohmann::json::array()},
                          {"rungs", nlohmann::json::array()},
                          {"quarantined", nlohmann::json::array()},

@@ -32,6 +32,7 @@
 #include "serve/http/http_server.h"
 #include "serve/site/served_site.h"
 #include "sweep/record/sweep_directory.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -72,8 +73,8 @@ Result<void> AddFolder(const std::string& folder, ServedFolders& folders) {
 
 Result<void> AddWord(const std::string& word, Served& served) {
   std::error_code error;
-  const bool marked = std::filesystem::is_regular_file(word + "/plan.json", error) ||
-                      std::filesystem::is_regular_file(word + "/sweep.json", error);
+  const bool marked = std::filesystem::is_regular_file(kPlanEntry.In(word), error) ||
+                      std::filesystem::is_regular_file(kSweepEntry.In(word), error);
   if (!marked && std::filesystem::is_directory(word, error)) return AddFolder(word, served.folders);
   const auto found = FindRunOrSweep(word, DirectoryUse::kRead, Prefer::kNewest);
   if (!found) return Fail(found.error());

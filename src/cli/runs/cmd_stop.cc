@@ -29,13 +29,13 @@ int ReportSweepOver(const std::string& folder, const char* words) {
   const auto sweep = OpenSweepAt(folder);
   if (!sweep) return Refuse(sweep.error());
   const std::string shown = Printable(sweep->file.name) + " " + sweep->file.sweep_id;
-  if (!sweep->view.account().ended()) {
+  if (!sweep->view.progress().ended()) {
     const Diagnostics gone = {MachineError("control", "the head of sweep " + shown + " is no longer running",
                                            "continue with: muster resume " + ShellQuoted(sweep->file.sweep_id))};
     return Refuse(gone);
   }
   std::printf("%s: %s (%s)\n", PrintableLines(shown).c_str(), words,
-              Printable(sweep->view.account().ended()->why).c_str());
+              Printable(sweep->view.progress().ended()->why).c_str());
   return kExitOk;
 }
 

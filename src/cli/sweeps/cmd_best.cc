@@ -74,7 +74,7 @@ int RunBest(const BestOptions& options) {
   const std::vector<TrialFacts>& trials = *best;
   if (trials.empty()) {
     const std::string name = ShellQuoted(sweep->file.name);
-    if (!options.where.empty() && sweep->view.account().best()) {
+    if (!options.where.empty() && sweep->view.progress().best()) {
       return Refuse({Error("trial", {}, "the condition holds for no trial that has succeeded with a value",
                            "all trials for which it holds: muster ls " + name + " --where …")},
                     options.json);

@@ -27,6 +27,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
@@ -551,9 +552,8 @@ struct ExportOptions {
 int ExportEvents(const ExportOptions& options) {
   const auto done = ExportTensorboard(options.sweep, options.tensorboard, options.overwrite);
   if (!done) return Refuse(done.error());
-  std::printf("%s: event files of %llu %s, %llu values\n", Printable(done->folder).c_str(),
-              static_cast<unsigned long long>(done->runs), done->runs == 1 ? "run" : "runs",
-              static_cast<unsigned long long>(done->scalars));
+  std::printf("%s: event files of %s, %llu values\n", Printable(done->folder).c_str(),
+              Counted(done->runs, "run").c_str(), static_cast<unsigned long long>(done->scalars));
   return kExitOk;
 }
 

@@ -51,15 +51,15 @@ struct RetryOptions {
   std::vector<std::uint64_t> trials;
 };
 
-Result<void> CheckIsOver(TrialNumber trial, const SweepProgress& account) {
-  if (account.over().Has(trial)) return {};
-  const bool is_one = trial < account.trials();
-  const std::string what = !is_one                           ? "there is none"
-                           : account.impossible().Has(trial) ? "its point is impossible (reason: muster show SWEEP)"
-                                                             : "it is not over";
+Result<void> CheckIsOver(TrialNumber trial, const SweepProgress& progress) {
+  if (progress.over().Has(trial)) return {};
+  const bool is_one = trial < progress.trials();
+  const std::string what = !is_one                            ? "there is none"
+                           : progress.impossible().Has(trial) ? "its point is impossible (reason: muster show SWEEP)"
+                                                              : "it is not over";
   return Fail(Error("usage", {}, fmt::format("--trial {}: {}", trial, what),
                     is_one ? "muster resume continues unfinished trials"
-                           : fmt::format("the sweep has {} trials, from 0 on", account.trials())));
+                           : fmt::format("the sweep has {} trials, from 0 on", progress.trials())));
 }
 
 int Retry(RetryOptions& options) {
@@ -74,12 +74,12 @@ int Retry(RetryOptions& options) {
     classes.push_back(*named);
   }
   const std::set<TrialNumber> named(options.trials.begin(), options.trials.end());
-  options.sweep.reopen = [&](const SweepProgress& account) -> Result<std::vector<TrialRange>> {
+  options.sweep.reopen = [&](const SweepProgress& progress) -> Result<std::vector<TrialRange>> {
     for (const TrialNumber trial : named) {
-      if (auto over = CheckIsOver(trial, account); !over) return Fail(over.error());
+      if (auto over = CheckIsOver(trial, progress); !over) return Fail(over.error());
     }
     TrialSet chosen;
-    account.ends().ForEach([&](TrialNumber trial, TrialEnds::End end) {
+    progress.ends().ForEach([&](TrialNumber trial, TrialEnds::End end) {
       const bool of_class = std::find(classes.begin(), classes.end(), end.trial_class) != classes.end();
       const bool failed = named.empty() && classes.empty() && IsFailure(end.trial_class);
       if (named.contains(trial) || of_class || failed) chosen.Add(trial);

@@ -15,6 +15,7 @@
 #include "base/system/clock.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
@@ -197,10 +198,6 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
     preview.judged = *std::move(trials);
   }
   return preview;
-}
-
-std::string Counted(std::uint64_t number, const std::string& thing) {
-  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
 }
 
 // 832,000
@@ -442,7 +439,8 @@ int SweepRecipe(const SweepCommandLine& options) {
   if (!described) return Refuse(described.error(), options.json);
   if (requested) PlanForAllocations(*requested, described->evaluation);
   if (!options.preview) {
-    return RunSweep({options.sweep, *std::move(described), std::move(evaluator), options.start, std::move(requested)});
+    return StartSweep(
+        {options.sweep, *std::move(described), std::move(evaluator), options.start, std::move(requested)});
   }
   const auto preview = PreviewSweep(*described, *evaluator);
   if (!preview) return Refuse(preview.error(), options.json);

@@ -216,7 +216,7 @@ Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundi
 // A new sweep that was refused before it began leaves no directory that could be taken for one.
 void DiscardIfNotBegun(const RunDirectory& directory) {
   std::error_code error;
-  if (std::filesystem::exists(directory.path() + "/journal.jsonl", error) || error) return;
+  if (std::filesystem::exists(kJournalEntry.In(directory.path()), error) || error) return;
   DiscardDirectory(directory.path(), kSweepDirectories);
 }
 
@@ -239,14 +239,6 @@ int Run(Start start, const RunDirectory& directory, Surroundings made, const Sta
   return outcome->exit_code;
 }
 
-// Redirects the head's output to head.log in the sweep's directory.
-Result<void> KeepWords(const RunDirectory& directory) {
-  const auto words = OpenOrCreateFile(directory.folder(), kHeadLogEntry.name);  // it may be that of an earlier head
-  if (!words) return Fail(words.error());
-  if (::fcntl(words->get(), F_SETFL, O_APPEND) == 0 && ::dup2(words->get(), STDERR_FILENO) >= 0) return {};
-  return Fail(SystemError("file", kHeadLogEntry.name, errno));
-}
-
 int FailInBackground(BackgroundLine& line, const Diagnostics& problems) {
   line.Failed(ExitCodeFor(problems), problems);
   return Refuse(problems);
@@ -255,7 +247,8 @@ int FailInBackground(BackgroundLine& line, const Diagnostics& problems) {
 // In the new process. The caller hears of the first trial that begins, or why none does.
 int CarryInBackground(Start start, const RunDirectory& directory, Surroundings made, const StartOptions& options,
                       const RecipeOptions& recipe, BackgroundLine& line) {
-  if (auto kept = KeepWords(directory); !kept) return FailInBackground(line, kept.error());
+  if (auto kept = RedirectToHeadLog(directory.folder(), STDERR_FILENO); !kept)
+    return FailInBackground(line, kept.error());
   const std::string id = start.file.sweep_id;
   const auto begun = [&] { line.Begun(id, directory.path(), {}); };
   start.on_begun = begun;
@@ -266,7 +259,7 @@ int CarryInBackground(Start start, const RunDirectory& directory, Surroundings m
   }
   if (outcome->exit_code != 0) {  // the first message to the caller: no trial has begun
     line.Failed(outcome->exit_code, {MachineError("sweep", "the sweep did not begin: " + outcome->why,
-                                                  "its account is in " + directory.path())});
+                                                  "its files are in " + directory.path())});
   }
   begun();
   return outcome->exit_code;
@@ -341,8 +334,8 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
                              first.sources);
   if (written) written = WriteTags(directory->folder(), tags);
   if (written) {
-    written =
-        WriteNewFile(directory->folder(), "sweep.json", SweepFileText(file, SweepDescriptionValue(described.sweep)));
+    written = WriteNewFile(directory->folder(), kSweepEntry.name,
+                           SweepFileText(file, SweepDescriptionValue(described.sweep)));
   }
   if (!written) return Fail(written.error());
   return directory;
@@ -366,7 +359,7 @@ int RunNewInBackground(SweepCall& call, NewSweep made, const Evaluation& first, 
 
 }  // namespace
 
-int RunSweep(SweepCall call) {
+int StartSweep(SweepCall call) {
   auto checked = CheckStart(call.start);
   if (!checked) return Refuse(checked.error());
   call.checked = *std::move(checked);

@@ -47,7 +47,7 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
 
 // Creates the sweep's directory and runs it, or submits the job that does all of it. With `detach` it runs in the
 // background: returns 0 once a trial has begun, or the exit code if the sweep ended before. Returns the exit code.
-int RunSweep(SweepCall call);
+int StartSweep(SweepCall call);
 
 // How to continue an existing sweep.
 struct SweepContinuation {

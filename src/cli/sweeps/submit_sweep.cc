@@ -18,7 +18,9 @@
 #include "base/system/own_environment.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "cli/command/command_output.h"
+#include "cli/command/small_file.h"
 #include "cli/jobs/follow_job.h"
 #include "cli/jobs/job_of_run.h"
 #include "cli/lookup/run_argument.h"
@@ -33,13 +35,6 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMaxLine = 300;
-
-std::string LastLine(std::string_view words) {
-  const std::size_t end = words.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos) return {};
-  words = words.substr(0, end + 1);
-  return Printable(words.substr(words.find_last_of("\r\n") + 1).substr(0, kMaxLine));
-}
 
 std::string_view NameOf(std::string_view variable) { return variable.substr(0, variable.find('=')); }
 
@@ -150,7 +145,7 @@ class EngineAllocation final : public TrialAllocation {
   void End() {
     if (!problem_.empty()) return calls_.ended(problem_, true);
     std::string why = PhraseOfWords(page_, id_, held_->words());
-    if (why.empty()) why = LastLine(held_->words());
+    if (why.empty()) why = Printable(LastLine(held_->words()).substr(0, kMaxLine));
     if (why.empty()) why = "its command " + held_->EndText();
     calls_.ended(why, id_.empty());
   }
@@ -203,25 +198,18 @@ Result<void> EngineAllocator::Cancel(const std::vector<std::string>& ids) {
 
 namespace {
 
-constexpr int kExitCancelled = 128 + SIGTERM;
-
 std::uintmax_t JournalSize(const std::string& folder) {
   std::error_code error;
-  const auto size = std::filesystem::file_size(folder + "/journal.jsonl", error);
+  const auto size = std::filesystem::file_size(kJournalEntry.In(folder), error);
   return error ? 0 : size;
-}
-
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  return path.empty() ? path : std::filesystem::absolute(path, error).lexically_normal().string();
 }
 
 // The script of the job that continues the sweep in that directory.
 Result<void> CompleteCall(RequestedSweep& requested, const std::string& folder, std::vector<std::string> words) {
   BatchCall& call = requested.call;
-  call.job.output = folder + "/" + kJobOutputEntry.name;
+  call.job.output = kJobOutputEntry.In(folder);
   call.job.notice = "TERM";  // a stop of the sweep, whatever announces it
-  const std::string page = Absolute(requested.page);
+  const std::string page = AbsolutePath(requested.page);
   words.insert(words.begin(), folder);
   if (!page.empty()) words.insert(words.end(), {"--engine", page});
   return CompleteBatchCall(call, requested.plan, "resume", words, {});
@@ -234,7 +222,7 @@ Result<void> WriteJob(RequestedSweep& requested, const SweepFile& file, const Ru
   const BatchCall& call = requested.call;
   JobRecord record;
   record.engine = call.page.name;
-  record.page = Absolute(requested.page);
+  record.page = AbsolutePath(requested.page);
   record.run = file.sweep_id;
   record.name = file.name;
   record.submitted_at = UtcText(WallNowNs());
@@ -258,8 +246,8 @@ int Follow(const JobOfRun& job, const std::string& folder, std::uintmax_t journa
   if (waited.end == WaitEnd::kOver) {
     std::fprintf(stderr, "muster: %s ended before the sweep began: %s; its output is in %s\n",
                  PrintableLines(job.Text()).c_str(), PrintableLines(StatusText(waited.status)).c_str(),
-                 Printable(folder + "/" + kJobOutputEntry.name).c_str());
-    return waited.status.state == JobState::kCancelled ? kExitCancelled : kExitMachine;
+                 Printable(kJobOutputEntry.In(folder)).c_str());
+    return ExitCodeOf(waited.status);
   }
   const char* terminal = std::getenv("TERM");
   const bool progress = !start.no_progress && terminal != nullptr && std::string_view(terminal) != "dumb";
@@ -351,7 +339,7 @@ SweepOptions WithEngineOf(const SweepContinuation& continuation, SweepOptions op
 
 Result<void> CheckSubmission(const RequestedSweep& requested, const std::string& sweeps_folder) {
   RequestedSweep tried = requested;
-  return CompleteCall(tried, Absolute(sweeps_folder) + "/new", {});
+  return CompleteCall(tried, AbsolutePath(sweeps_folder) + "/new", {});
 }
 
 int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory directory, bool is_new,
@@ -365,7 +353,7 @@ int SubmitSweep(RequestedSweep requested, const SweepFile& file, RunDirectory di
   const std::uintmax_t before = JournalSize(folder);
   const UniqueFd opened(::open(PrintableLines(folder).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   { const RunDirectory released = std::move(directory); }  // the head of the job takes the lock
-  const auto id = EngineJobs(requested.call.page).Submit(folder + "/" + kJobScriptEntry.name, requested.call.script);
+  const auto id = EngineJobs(requested.call.page).Submit(kJobScriptEntry.In(folder), requested.call.script);
   if (!id) return refuse(id.error());
   if (auto written = WriteJobId(opened.get(), *id); !written) PrintDiagnostics(written.error());
   const auto job = FindJobOfRun(folder);
@@ -391,7 +379,7 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   if (!file) return Refuse(file.error());
   SweepContinuation here = continuation;  // valid in the sweep's folder, too
   here.sweep = directory->path();
-  here.hosts.engine.page = Absolute(here.hosts.engine.page);
+  here.hosts.engine.page = AbsolutePath(here.hosts.engine.page);
   const auto notify = ParseNotify(continuation.start.notify);
   if (!notify) return Refuse(notify.error());
   std::error_code error;

@@ -355,9 +355,7 @@ Result<Value> ReadJson(const std::string& file, std::size_t most) {
   return *std::move(json);
 }
 
-Result<Value> InputsOf(const std::string& sweep_dir) {
-  return ReadJson(sweep_dir + "/" + kInputsEntry.name, kInputsEntry.most);
-}
+Result<Value> InputsOf(const std::string& sweep_dir) { return ReadJson(kInputsEntry.In(sweep_dir), kInputsEntry.most); }
 
 // How to get as many points as before: more trials of a sampler begin with the same ones.
 std::string PointsText(const Value& description) {
@@ -404,7 +402,7 @@ Result<std::string> ChangesOfSweep(const std::string& sweep_dir) {
 
 Result<std::string> RecipeHashOf(const std::string& sweep_dir) {
   constexpr std::size_t kDigits = 16;
-  const auto inputs = ReadSmallFile(sweep_dir + "/" + kInputsEntry.name, kInputsEntry.most);
+  const auto inputs = ReadSmallFile(kInputsEntry.In(sweep_dir), kInputsEntry.most);
   if (!inputs) return Fail(Error("sweep", {}, inputs.error()));
   const auto sources = SourcesOfRun(sweep_dir);
   if (!sources) return Fail(sources.error());
@@ -441,7 +439,7 @@ Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription
   }
   return Fail(Error("points_changed", {}, "the space or the sampler differs from when the sweep began",
                     "its trials are numbers of points: restore the recipe as it was (its copy is in " +
-                        Quoted(sweep_dir + "/recipe") + "), or start another sweep with muster sweep"));
+                        Quoted(kRecipeEntry.In(sweep_dir)) + "), or start another sweep with muster sweep"));
 }
 
 }  // namespace muster

@@ -140,7 +140,8 @@ class Settler {
       meant.parameters.push_back(ClusterParameter(last, declared_.place));
     }
     if (meant.parameters.front().type == ParameterType::kSecret) {
-      problems_.push_back(Error("secret", place, found.name + " is a secret, and points of a sweep are written down",
+      problems_.push_back(Error("secret", place,
+                                found.name + " is a secret and cannot be swept: the values of trials are stored",
                                 "a secret is the same in all trials: " + found.name + "@=FILE"));
       meant.parameters.clear();
     }

@@ -370,7 +370,7 @@ bool HasOtherBlank(std::string_view word) {
 int Suggest(lua_State* lua) {
   const std::string word = ArgumentText(lua, 1);
   const std::string text = HasOtherBlank(word)
-                               ? "it holds a blank that is none to Lua, such as a no-break space: type it again"
+                               ? "it contains a blank that Lua does not accept, such as a no-break space: type it again"
                                : DidYouMean(word, TextList(lua, 2));
   if (text.empty()) return 0;
   PushText(lua, text);

@@ -431,7 +431,7 @@ Result<Value> PinnedValue(const Override& pin, const Value& computed, const Plac
   if (fits) return *std::move(value);
   return Fail(Error("pin", place,
                     "--pin " + pin.name + ": the recipe derives the " + std::string(computed.TypeName()) + " " +
-                        ToText(computed) + ", and " + Quoted(text) + " is none",
+                        ToText(computed) + ", and " + Quoted(text) + " is of another type",
                     "--pin " + pin.name + ":=JSON pins it to a value of another type"));
 }
 

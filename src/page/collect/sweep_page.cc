@@ -12,6 +12,7 @@
 #include "base/system/clock.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "muster/plan.h"
 #include "page/compute/importance.h"
@@ -24,6 +25,7 @@
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/trial_columns.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -403,8 +405,6 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
   return Value(std::move(setup));
 }
 
-constexpr std::size_t kMaxSweepFile = std::size_t{64} << 20;
-
 struct OpenSweep {
   std::string dir;
   std::size_t source = 0;
@@ -417,7 +417,7 @@ struct OpenSweep {
 
 // The member "description" of sweep.json; null if there is none.
 Value DescriptionOf(const std::string& sweep_dir) {
-  const auto text = ReadFileAt(AT_FDCWD, sweep_dir + "/sweep.json", kMaxSweepFile);
+  const auto text = ReadFileAt(AT_FDCWD, kSweepEntry.In(sweep_dir), kSweepEntry.most);
   const auto json = text ? ValueFromJsonText(*text) : tl::unexpected(std::string());
   if (!json) return {};
   const Value* description = FieldOf(*json, "description");
@@ -429,16 +429,10 @@ double SecondsSince(std::uint64_t began_ns, const std::string& utc) {
   return at ? SecondsBetween(began_ns, *at) : 0;
 }
 
-std::string Joined(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ",") + text;
-  return joined;
-}
-
 // The devices that a run was given, "npu0" or "node1:npu0"; from its journal, read up to that record.
 std::vector<std::string> DevicesOf(const std::string& run_dir) {
   std::vector<std::string> devices;
-  ReadJournal(run_dir + "/journal.jsonl", [&](const JournalRecord& record) {
+  ReadJournal(kJournalEntry.In(run_dir), [&](const JournalRecord& record) {
     const auto* bound = std::get_if<PlanBound>(&record.entry);
     if (bound == nullptr) return !std::holds_alternative<RunEnded>(record.entry);
     for (const HostBinding& host : bound->hosts) {
@@ -498,7 +492,7 @@ Value AttemptValue(const OpenSweep& sweep, const AttemptRow& row, std::size_t pa
 }
 
 Value CountsValue(const OpenSweep& sweep) {
-  const TrialCounts counts = CountsOf(sweep.view.account(), sweep.live);
+  const TrialCounts counts = CountsOf(sweep.view.progress(), sweep.live);
   return Value(Value::Map{{"possible", CountValue(counts.possible)},
                           {"over", CountValue(counts.over)},
                           {"failed", CountValue(counts.failed)},
@@ -538,7 +532,7 @@ Result<void> AddTotals(const OpenSweep& sweep, Value::Map& source) {
 }
 
 Result<Value::Map> SourceOf(const OpenSweep& sweep) {
-  const SweepProgress& progress = sweep.view.account();
+  const SweepProgress& progress = sweep.view.progress();
   const auto began = sweep.view.Began();
   const auto last = sweep.view.Last();
   if (!began) return Fail(began.error());
@@ -582,7 +576,7 @@ void AddDifferences(const OpenSweep& sweep, PageContent& page) {
   const auto add = [&](const std::string& name, const Value* value) {
     if (value != nullptr) AddDifference(page, sweep.source, name, CellValue(*value));
   };
-  const Value trials(CountValue(sweep.view.account().trials()));
+  const Value trials(CountValue(sweep.view.progress().trials()));
   add("trials", &trials);
   for (const char* name : {"objective", "sampler", "early_stop", "retry", "budget", "where"}) {
     add(name, FieldOf(sweep.description, name));
@@ -614,7 +608,7 @@ Result<void> AddSweep(const std::string& sweep_dir, PageContent& page) {
   std::map<TrialNumber, std::size_t> row_of;
   std::string trial_dir;  // of the first trial
   const std::string metric = sweep.file.objective ? sweep.file.objective->metric : "";
-  CurveReader curves(page, CurvePoints(sweep.view.account().begun()), ResourceOf(sweep.description), metric);
+  CurveReader curves(page, CurvePoints(sweep.view.progress().begun()), ResourceOf(sweep.description), metric);
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
     AddTrialRow(sweep, row, page);
     row_of[row.trial] = page.keys.size() - 1;

@@ -5,6 +5,8 @@
 #include <map>
 #include <string_view>
 
+#include "base/values/text_parts.h"
+
 namespace muster {
 namespace {
 
@@ -111,10 +113,6 @@ namespace {
 // Next free device of each host: devices are allocated from the lowest number up.
 using NextDevice = std::vector<std::uint32_t>;
 
-std::string Count(std::uint64_t number, const std::string& thing) {
-  return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
-}
-
 struct Seats {
   std::vector<std::uint32_t> hosts;     // hosts that the role may use, in order
   std::vector<std::uint64_t> per_host;  // processes on each of them
@@ -136,8 +134,8 @@ Diagnostic NotEnough(const RoleLayout& role, std::uint64_t count, const Seats& s
     free_slots += FreeSlots(role, hosts[host], next[host]);
   }
   std::string message = role.name + ": " + (count == 1 ? "1 process" : std::to_string(count) + " processes") +
-                        " with " + Count(role.devices, "device") + (count == 1 ? "" : " each") + " need " +
-                        std::to_string(count * role.devices) + ", but " + Count(seats.hosts.size(), "host") + " " +
+                        " with " + Counted(role.devices, "device") + (count == 1 ? "" : " each") + " need " +
+                        std::to_string(count * role.devices) + ", but " + Counted(seats.hosts.size(), "host") + " " +
                         (seats.hosts.size() == 1 ? "offers " : "offer ") + std::to_string(offered);
   if (free < offered) message += ", " + std::to_string(offered - free) + " of them taken by other roles";
   Diagnostic diagnostic = Error("devices", role.place, std::move(message),
@@ -249,7 +247,7 @@ Result<Seats> SeatsOf(const RoleLayout& role, const std::vector<PlanHost>& hosts
       return Fail(Error("placement", role.place,
                         role.name + ": " + (count == 1 ? "1 process" : std::to_string(count) + " processes") +
                             " with at most " + std::to_string(*role.per_host) + " per host do not fit on " +
-                            Count(seats->hosts.size(), "host"),
+                            Counted(seats->hosts.size(), "host"),
                         "raise per_host or hosts"));
     }
     Fill(count, std::vector<std::uint64_t>(seats->hosts.size(), *role.per_host), seats->per_host);

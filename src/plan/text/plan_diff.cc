@@ -13,6 +13,7 @@
 #include "base/values/line_diff.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
 #include "muster/plan.h"
@@ -288,16 +289,6 @@ std::map<std::string_view, std::vector<std::uint32_t>> Members(const Plan& plan)
   return members;
 }
 
-std::vector<std::string_view> Lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
 // The canonical text without the parts that are compared separately, so that new fields of plans are compared as well.
 std::string RestOfPlan(const Plan& plan) {
   Plan rest = plan;
@@ -328,8 +319,8 @@ std::string Beginning(std::string_view line) {
 
 // `text_…`: the remaining lines of both plans.
 void CompareRest(const Plan& a, std::string_view text_a, const Plan& b, std::string_view text_b, Changes& changes) {
-  const std::vector<std::string_view> lines_a = Lines(text_a);
-  const std::vector<std::string_view> lines_b = Lines(text_b);
+  const std::vector<std::string_view> lines_a = TextLines(text_a);
+  const std::vector<std::string_view> lines_b = TextLines(text_b);
   const std::set<std::string_view> in_a(lines_a.begin(), lines_a.end());
   const std::set<std::string_view> in_b(lines_b.begin(), lines_b.end());
   struct Sides {
@@ -383,8 +374,8 @@ void CompareFiles(const Plan& a, const Plan& b, Changes& changes) {
       continue;
     }
     if (file_a->second == file_b->second) continue;
-    const std::vector<std::string_view> lines_a = Lines(file_a->second.content.marked);
-    const std::vector<std::string_view> lines_b = Lines(file_b->second.content.marked);
+    const std::vector<std::string_view> lines_a = TextLines(file_a->second.content.marked);
+    const std::vector<std::string_view> lines_b = TextLines(file_b->second.content.marked);
     std::size_t i = 0;
     while (i < lines_a.size() && i < lines_b.size() && lines_a[i] == lines_b[i]) ++i;
     const auto line = [&](const std::vector<std::string_view>& lines) {
@@ -559,26 +550,7 @@ constexpr std::size_t kMaxTexts = 8;         // of one change, in text for users
 constexpr std::size_t kMaxDetails = 20;      // of one cause, in text for users
 constexpr std::size_t kMaxColumnWidth = 44;  // longer names shift the rest of their line
 
-std::string Counted(std::size_t count, const std::string& one, const std::string& many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
-std::string Joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
-  }
-  return text;
-}
-
 std::string SideText(const std::optional<std::string>& text) { return text ? Printable(*text) : "none"; }
-
-std::string Filled(std::string text, std::size_t columns) {
-  const std::size_t taken = Columns(text);
-  text.append(columns > taken ? columns - taken : 0, ' ');
-  return text;
-}
 
 std::string ChangeText(const std::optional<std::string>& before, const std::optional<std::string>& after) {
   return SideText(before) + " → " + SideText(after);
@@ -651,15 +623,15 @@ void AppendChanges(std::string& out, const std::vector<PlanChange>& changes, con
   value_width = std::min(value_width, kMaxColumnWidth);
   constexpr std::size_t kKindWidth = 8;
   for (const auto& [change, texts] : rows) {
-    std::string head = "  " + Filled(std::string(PlanChangeName(change->kind)), kKindWidth) + "  " +
-                       Filled(NameOf(*change), name_width) + "  ";
+    std::string head = "  " + Padded(std::string(PlanChangeName(change->kind)), kKindWidth) + "  " +
+                       Padded(NameOf(*change), name_width) + "  ";
     const std::size_t shown = texts.size() > kMaxTexts ? kMaxTexts - 1 : texts.size();
     for (std::size_t t = 0; t < shown; ++t) {
       const std::string values =
           change->lines.empty() ? ChangeText(texts[t].before, texts[t].after) : LinesText(change->lines);
       out +=
           head +
-          (texts[t].processes.empty() ? values : Filled(values, value_width) + "  " + Printable(texts[t].processes)) +
+          (texts[t].processes.empty() ? values : Padded(values, value_width) + "  " + Printable(texts[t].processes)) +
           '\n';
       head.assign(Columns(head), ' ');
     }
@@ -685,7 +657,7 @@ std::string GroupTitle(const PlanDifference& diff, const CausedChanges& group) {
   if (group.causes.empty()) return "no parameter differs\n";
   std::vector<std::string> names;
   for (const std::size_t cause : group.causes) names.push_back(Printable(diff.causes[cause].name));
-  return Joined(names) + (group.together ? " together\n" : ", each of them\n");
+  return Joined(names, ", ", " and ") + (group.together ? " together\n" : ", each of them\n");
 }
 
 Json SideJson(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
@@ -757,11 +729,11 @@ std::string DiffSummary(const PlanDifference& diff) {
   std::vector<std::string> parts;
   if (!causes.empty()) {
     const bool one = causes.size() == 1 && parameters + of_cluster <= 1;
-    parts.push_back(Joined(causes) + (one ? " differs" : " differ"));
+    parts.push_back(Joined(causes, ", ", " and ") + (one ? " differs" : " differ"));
   }
   if (derived > 0) parts.push_back(Counted(derived, "derived value", "derived values"));
   if (!effects.empty()) {
-    parts.push_back(Joined(effects) +
+    parts.push_back(Joined(effects, ", ", " and ") +
                     (processes.empty() ? "" : " of " + Counted(processes.size(), "process", "processes")));
   }
   if (parts.empty()) return "nothing differs";
@@ -776,7 +748,7 @@ std::string DiffText(const PlanDifference& diff) {
   const std::size_t width = std::max(Columns(Printable(diff.a.name)), Columns(Printable(diff.b.name)));
   std::string out;
   for (const auto& [letter, side] : {std::pair{"A", &diff.a}, std::pair{"B", &diff.b}}) {
-    out += std::string(letter) + "  " + Filled(Printable(side->name), width) + "  plan " + ShortPlanId(side->plan_id) +
+    out += std::string(letter) + "  " + Padded(Printable(side->name), width) + "  plan " + ShortPlanId(side->plan_id) +
            '\n';
   }
   out += DiffSummary(diff) + (IsSamePlan(diff) && !diff.of_processes ? "; both run the same\n" : "\n");
@@ -795,7 +767,7 @@ std::string DiffText(const PlanDifference& diff) {
   std::size_t longest = 0;
   for (const DiffedMetric& metric : diff.metrics) longest = std::max(longest, Columns(Printable(metric.name)));
   for (const DiffedMetric& metric : diff.metrics) {
-    out += "  " + Filled(Printable(metric.name), longest) + "  " + Printable(metric.before.value_or("(none)")) + " → " +
+    out += "  " + Padded(Printable(metric.name), longest) + "  " + Printable(metric.before.value_or("(none)")) + " → " +
            Printable(metric.after.value_or("(none)")) + '\n';
   }
   return out;

@@ -10,6 +10,7 @@
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "plan/hosts/host_list.h"
@@ -379,10 +380,9 @@ Value ValueOf(std::string_view spelled) {
 class Reader {
  public:
   std::optional<ParsedPlanText> Read(std::string_view text) {
-    while (good_ && !text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      Line(text.substr(0, end));
-      text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view line : TextLines(text)) {
+      if (!good_) break;
+      Line(line);
     }
     if (!good_ || !named_) return std::nullopt;
     std::vector<std::uint32_t> members(read_.plan.roles.size());
@@ -550,10 +550,6 @@ namespace {
 
 constexpr std::size_t kMaxRoles = 5;
 constexpr std::size_t kHeadWidth = 12;
-
-std::string Counted(std::size_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 class Summary {
  public:

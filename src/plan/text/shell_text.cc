@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/inherited_environment.h"
 #include "plan/text/plan_text.h"
@@ -180,12 +181,6 @@ std::string Covered(std::string_view pattern) {
   return (text.empty() ? "[A-Za-z_]" : text) + kNamePattern;
 }
 
-bool IsShellName(std::string_view name) {
-  return !name.empty() && (name[0] < '0' || name[0] > '9') && std::all_of(name.begin(), name.end(), [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  });
-}
-
 class LineWriter {
  public:
   LineWriter(const Plan& plan, const Process& process, const ShellBinding& bound)
@@ -241,7 +236,7 @@ class LineWriter {
     std::string text;
     for (const auto& [name, value] : variables) {
       if (value.marked.find("${muster:secret:") == std::string::npos) continue;
-      if (!IsShellName(name)) {
+      if (!IsIdentifier(name)) {
         Refuse(Text(name), "a shell cannot export a variable of this name, which holds a secret");
         continue;
       }
@@ -333,7 +328,7 @@ class LineWriter {
       return Refuse(Text(hole),
                     "it is in the variable " + source.from_env + ", which is overwritten with another secret before");
     }
-    if (!IsShellName(source.from_env)) return "\"$(printenv " + ShellQuoted(source.from_env) + ")\"";
+    if (!IsIdentifier(source.from_env)) return "\"$(printenv " + ShellQuoted(source.from_env) + ")\"";
     return "\"${" + source.from_env + ":?the secret " + name + "}\"";
   }
 

@@ -16,6 +16,7 @@
 #include "base/values/number_text.h"
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "metrics/metric_history.h"
 #include "plan/text/plan_text.h"
@@ -48,7 +49,7 @@ std::string RoleRow(const Progress::Role& role, const Progress& progress, std::s
   std::string row = fmt::format("{}  {} running", InColumns(count.name, name_columns), count.running);
   if (count.waiting > 0) row += fmt::format(", {} waiting", count.waiting);
   if (count.ended > 0) row += fmt::format(", {} ended", count.ended);
-  if (count.restarts > 0) row += fmt::format(", {} restart{}", count.restarts, count.restarts == 1 ? "" : "s");
+  if (count.restarts > 0) row += ", " + Counted(count.restarts, "restart");
   row += fmt::format("  {}", DurationText(progress.seconds));
   if (progress.phase != "running") row += " " + progress.phase;
   if (!role.metrics.empty()) row += "  " + role.metrics;
@@ -275,8 +276,8 @@ Console::Console(boost::asio::io_context& io, const ConsoleOptions& options, con
 Console::~Console() = default;
 
 void Console::Began(std::string_view run_id, std::string_view plan_id, const std::string& run_dir) {
-  impl_->logger.info("{}: run {}, plan {}, {} process{}", Printable(impl_->plan.name), run_id, ShortPlanId(plan_id),
-                     impl_->plan.processes.size(), impl_->plan.processes.size() == 1 ? "" : "es");
+  impl_->logger.info("{}: run {}, plan {}, {}", Printable(impl_->plan.name), run_id, ShortPlanId(plan_id),
+                     Counted(impl_->plan.processes.size(), "process", "processes"));
   impl_->logger.info("in {}", Printable(run_dir));
 }
 

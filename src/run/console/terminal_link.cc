@@ -7,8 +7,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/system/terminal_size.h"
 
 namespace muster {
 
@@ -50,9 +51,8 @@ void UserTerminal::Leave() {
 }
 
 PtySize UserTerminal::Size() const {
-  winsize size{};
-  if (::ioctl(tty_.get(), TIOCGWINSZ, &size) != 0) return {};
-  return {size.ws_row, size.ws_col};
+  const TerminalSize size = SizeOfTerminal(tty_.get());
+  return {size.rows, size.columns};
 }
 
 Result<std::string> UserTerminal::Read(std::size_t most) const {

@@ -18,6 +18,7 @@
 #include "run/directory/run_files.h"
 #include "run/loop/output.h"
 #include "run/report/report.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -136,8 +137,8 @@ Result<int> WatchRun(const std::string& run_dir, const ConsoleOptions& options, 
   if (begun)
     of_caller = begun(
         io, [&feed] { feed.GiveUp(); }, [&console](const std::string& text) { console.Warn(text); });
-  const UniqueFd logs(options.output ? ::open((run_dir + "/logs").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
-  if (logs) console.Follow(logs.get(), run_dir + "/logs", IsHeldElsewhere(run_dir));
+  const UniqueFd logs(options.output ? ::open(kLogsEntry.In(run_dir).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
+  if (logs) console.Follow(logs.get(), kLogsEntry.In(run_dir), IsHeldElsewhere(run_dir));
   if (IsRunLive(run_dir)) console.ShowProgress([&] { return progress.Now(run_dir, WallNowNs()); });
   int code = kLost;
   bool well = false;

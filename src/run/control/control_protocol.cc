@@ -168,7 +168,7 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
   ControlAnswer answer;
   JsonReader reader;
   reader.Get(*object, answer);
-  if (!reader.ok()) return No("the answer is not one of a run: " + reader.problem());
+  if (!reader.ok()) return No("the answer is invalid: " + reader.problem());
   return answer;
 }
 

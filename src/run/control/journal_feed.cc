@@ -16,6 +16,7 @@
 #include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
 #include "run/lines/journal_file.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -26,7 +27,7 @@ constexpr std::chrono::seconds kLook{1};
 
 Result<void> RunEndWatch::Start(const std::string& run_dir, std::function<void()> ended) {
   run_dir_ = run_dir;
-  journal_ = run_dir + "/journal.jsonl";
+  journal_ = kJournalEntry.In(run_dir);
   ended_ = std::move(ended);
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!inotify || ::inotify_add_watch(inotify.get(), journal_.c_str(), IN_MODIFY | IN_CLOSE_WRITE) < 0) {
@@ -144,7 +145,7 @@ void JournalFeed::Attach() {
 }
 
 void JournalFeed::ReadFile() {
-  const UniqueFd file = OpenJournal(AT_FDCWD, run_dir_ + "/journal.jsonl");
+  const UniqueFd file = OpenJournal(AT_FDCWD, kJournalEntry.In(run_dir_));
   std::string rest;  // a line that is not complete yet
   std::array<char, 64U << 10> block;
   for (;;) {

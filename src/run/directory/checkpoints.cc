@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "muster/binding.h"
 #include "run/directory/private_files.h"
 
@@ -98,10 +99,8 @@ tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const std::string file = place.dir.marked + "/" + place.file;
   const Result<std::string> text = ReadFileAt(AT_FDCWD, file, kMaxName);
   if (!text) return tl::unexpected(fmt::format("{}, which names the newest one, cannot be read", Quoted(file)));
-  std::string_view name(*text);
-  const std::size_t from = name.find_first_not_of(" \t\r\n");
-  if (from == std::string_view::npos) return tl::unexpected(fmt::format("{} is empty", Quoted(file)));
-  name = name.substr(from, name.find_last_not_of(" \t\r\n") + 1 - from);
+  const std::string_view name = Trimmed(*text);
+  if (name.empty()) return tl::unexpected(fmt::format("{} is empty", Quoted(file)));
   const fs::path path(name);
   const bool leads_out = std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
   if (path.is_absolute() || leads_out || name.find('\0') != std::string_view::npos ||

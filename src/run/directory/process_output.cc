@@ -10,13 +10,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/file_access.h"
 #include "base/system/known_secrets.h"
 #include "base/system/unique_fd.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "run/directory/private_files.h"
@@ -153,13 +154,6 @@ std::uint64_t SizeOf(int file) {
              : 0;
 }
 
-std::string Read(int file, std::uint64_t begin, std::uint64_t size) {
-  std::string bytes(size, '\0');
-  const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(begin));
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return bytes;
-}
-
 }  // namespace
 
 LogTimeReader::LogTimeReader(int folder, std::string name, std::size_t entries_begin, std::uint64_t entries)
@@ -170,7 +164,7 @@ std::optional<LogTimeReader> LogTimeReader::Open(int logs_folder, const std::str
   const UniqueFd file = OpenIndex(logs_folder, name);
   if (!file) return std::nullopt;
   const std::uint64_t size = SizeOf(file.get());
-  const std::string head = Read(file.get(), 0, kTimeIndexHead.size());
+  const std::string head = BytesAt(file.get(), 0, kTimeIndexHead.size());
   if (head != kTimeIndexHead && head != kLimitedIndexHead) return std::nullopt;
   const std::size_t begin = EntriesBegin(head == kLimitedIndexHead);
   if (size < begin + kLogTimeBytes) return std::nullopt;
@@ -183,7 +177,7 @@ const LogTime& LogTimeReader::At(std::uint64_t i) {
     block_begin_ = i - i % kBlockEntries;
     const UniqueFd file = OpenIndex(folder_, name_);
     const std::string bytes =
-        Read(file.get(), entries_begin_ + block_begin_ * kLogTimeBytes, kBlockEntries * kLogTimeBytes);
+        BytesAt(file.get(), entries_begin_ + block_begin_ * kLogTimeBytes, kBlockEntries * kLogTimeBytes);
     block_.clear();
     for (std::size_t at = 0; at + kLogTimeBytes <= bytes.size(); at += kLogTimeBytes) {
       block_.push_back(LogTimeFrom(std::string_view(bytes).substr(at)));
@@ -284,11 +278,7 @@ std::string TimeOf(const Value* value) {
 std::vector<std::string> LinesOf(std::string_view text) {
   std::vector<std::string> lines;
   while (text.ends_with('\n')) text.remove_suffix(1);
-  while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    lines.push_back(Shortened(text.substr(0, newline), kMaxText));
-    text = newline == std::string_view::npos ? std::string_view() : text.substr(newline + 1);
-  }
+  for (const std::string_view line : TextLines(text)) lines.push_back(Shortened(line, kMaxText));
   if (lines.size() > kTracebackLines) lines.erase(lines.begin(), lines.end() - kTracebackLines);
   return lines;
 }

@@ -23,6 +23,8 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "run/directory/private_files.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -77,10 +79,9 @@ tl::unexpected<Diagnostics> CannotUse(std::string_view what, const std::string& 
 
 // The text of the lock file, for the message of a process that does not get the lock: one line, made safe.
 std::string Holder(int lock) {
-  char text[512];
-  const ssize_t got = ::pread(lock, text, sizeof text, 0);
-  std::string_view line(text, got > 0 ? static_cast<std::size_t>(got) : 0);
-  line = line.substr(0, line.find('\n'));
+  constexpr std::size_t kMaxText = 512;
+  const std::string text = BytesAt(lock, 0, kMaxText);
+  const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
   return line.empty() ? "another muster" : Printable(line);
 }
 
@@ -334,8 +335,8 @@ UniqueFd OpenLock(const std::string& run_dir) {
   // Only directories that have a journal are tested: otherwise taking the lock for the test could interfere with a
   // muster process that is just starting there.
   struct stat status {};
-  if (::stat((run_dir + "/journal.jsonl").c_str(), &status) != 0) return {};
-  return UniqueFd(::open((run_dir + "/" + kLockEntry.name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (::stat(kJournalEntry.In(run_dir).c_str(), &status) != 0) return {};
+  return UniqueFd(::open(kLockEntry.In(run_dir).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
 }  // namespace
@@ -437,6 +438,13 @@ void DiscardDirectory(const std::string& run_dir, const DirectoryKind& kind) {
   const fs::path draft = folder.parent_path() / (".latest-" + folder.filename().string());
   fs::create_symlink(newest->second, draft, error);
   if (!error) fs::rename(draft, latest, error);
+}
+
+Result<void> RedirectToHeadLog(int folder, int descriptor) {
+  const auto log = OpenOrCreateFile(folder, kHeadLogEntry.name);  // it may be that of an earlier head
+  if (!log) return Fail(log.error());
+  if (::fcntl(log->get(), F_SETFL, O_APPEND) == 0 && ::dup2(log->get(), descriptor) >= 0) return {};
+  return Fail(SystemError("file", kHeadLogEntry.name, errno));
 }
 
 std::vector<FoundRun> RunsBelow(const std::string& runs_folder, const DirectoryKind& kind) {

@@ -127,6 +127,9 @@ struct FoundRun {
 // the remaining ones, or removes the link.
 void DiscardDirectory(const std::string& run_dir, const DirectoryKind& kind = kRunDirectories);
 
+// Lets everything that is written to the descriptor go to the end of head.log in the folder.
+Result<void> RedirectToHeadLog(int folder, int descriptor);
+
 // All run directories, oldest first; links are not followed. Empty if the folder cannot be read.
 std::vector<FoundRun> RunsBelow(const std::string& runs_folder, const DirectoryKind& kind = kRunDirectories);
 

@@ -25,8 +25,8 @@ constexpr std::uint64_t kMinLocked = std::uint64_t{64} << 20;
 
 struct KnownTrial {
   std::string_view what;
-  std::string_view breaks;
-  std::string_view mend;
+  std::string_view effect;
+  std::string_view fix;
 };
 
 constexpr std::array<KnownTrial, 7> kMechanisms = {{
@@ -49,13 +49,13 @@ std::string DriverOf(std::string_view kind) {
   return "npu-smi info";
 }
 
-HostFault Finding(std::uint32_t host, std::string kind, std::string text, std::string breaks, std::string mend) {
-  return {std::move(kind), std::move(text), std::move(mend), {host}, std::move(breaks)};
+HostFault Finding(std::uint32_t host, std::string kind, std::string text, std::string effect, std::string fix) {
+  return {std::move(kind), std::move(text), std::move(fix), {host}, std::move(effect)};
 }
 
 }  // namespace
 
-std::string BreaksOf(std::string_view kind) {
+std::string EffectOf(std::string_view kind) {
   using Known = std::pair<std::string_view, const char*>;
   constexpr std::array<Known, 7> kKnown = {
       {{"unreachable", "nothing can be started there"},
@@ -70,7 +70,7 @@ std::string BreaksOf(std::string_view kind) {
   return found == kKnown.end() ? "" : found->second;
 }
 
-std::string BreaksOfDisk(std::string_view what) {
+std::string EffectOfDisk(std::string_view what) {
   if (what == "run directory") return "the journal and the logs of a run cannot be written";
   if (what == "/dev/shm") return "data loaders and collectives that share memory fail, often with SIGBUS";
   if (what == "folder of shipped code") return "--ship-code fails";
@@ -111,8 +111,8 @@ std::vector<HostFault> LacksOfHost(std::uint32_t host, const HostFacts& facts) {
       const auto* const known = std::find_if(kMechanisms.begin(), kMechanisms.end(),
                                              [&](const KnownTrial& each) { return each.what == trial.what; });
       lacks.push_back(Finding(host, trial.kind, fmt::format("there is no {}: {}", trial.what, trial.error),
-                              known == kMechanisms.end() ? "" : std::string(known->breaks),
-                              known == kMechanisms.end() ? "" : std::string(known->mend)));
+                              known == kMechanisms.end() ? "" : std::string(known->effect),
+                              known == kMechanisms.end() ? "" : std::string(known->fix)));
     } else if (trial.kind == "cgroup") {
       lacks.push_back(
           Finding(host, trial.kind, "no cgroup is delegated: " + trial.error,
@@ -162,9 +162,9 @@ std::string LimitNumber(std::uint64_t value) {
 // Groups faults with the same text, so that hosts with the same fault are reported together.
 class Faults {
  public:
-  void Add(std::uint32_t host, std::string kind, std::string text, std::string hint = {}, std::string breaks = {}) {
-    if (breaks.empty()) breaks = BreaksOf(kind);
-    Add(HostFault{std::move(kind), std::move(text), std::move(hint), {host}, std::move(breaks)});
+  void Add(std::uint32_t host, std::string kind, std::string text, std::string hint = {}, std::string effect = {}) {
+    if (effect.empty()) effect = EffectOf(kind);
+    Add(HostFault{std::move(kind), std::move(text), std::move(hint), {host}, std::move(effect)});
   }
   void Add(HostFault found) {
     for (HostFault& fault : faults_) {
@@ -213,16 +213,16 @@ void JudgeDisks(std::uint32_t host, const HostFacts& facts, Faults& faults) {
       faults.Add(host, "disk", fmt::format("{} does not exist", place),
                  disk.what == "/dev/shm" ? "mount -t tmpfs tmpfs /dev/shm; in a container: --shm-size"
                                          : "mkdir -m 1777 " + disk.what,
-                 BreaksOfDisk(disk.what));
+                 EffectOfDisk(disk.what));
     } else if (!disk.error.empty()) {
       faults.Add(host, "disk", fmt::format("{} cannot be used: {}", place, disk.error),
-                 "let this user write there: ls -ld " + disk.path, BreaksOfDisk(disk.what));
+                 "let this user write there: ls -ld " + disk.path, EffectOfDisk(disk.what));
     } else if (disk.bytes > 0 && disk.free_bytes < kMinFreeBytes) {
       faults.Add(host, "disk", fmt::format("{} is full: less than {} are free", place, RoughBytes(kMinFreeBytes)), room,
-                 BreaksOfDisk(disk.what));
+                 EffectOfDisk(disk.what));
     } else if (disk.inodes > 0 && disk.free_inodes < kMinFreeInodes) {
       faults.Add(host, "disk", fmt::format("{} is full: less than {} inodes are free", place, kMinFreeInodes),
-                 "df -i " + disk.path + "; remove small files", BreaksOfDisk(disk.what));
+                 "df -i " + disk.path + "; remove small files", EffectOfDisk(disk.what));
     }
   }
 }

@@ -23,9 +23,9 @@ namespace muster {
 // Pure.
 
 // The consequence of a fault of that kind on a host; empty for kinds whose faults state it individually.
-std::string BreaksOf(std::string_view kind);
+std::string EffectOf(std::string_view kind);
 // The same for a folder on a full disk: "run directory", "/tmp", "/dev/shm".
-std::string BreaksOfDisk(std::string_view what);
+std::string EffectOfDisk(std::string_view what);
 
 // Kind "node": a device that exists but cannot be opened, or a driver without devices.
 std::vector<HostFault> FaultsOfTrials(std::uint32_t host, const HostFacts& facts);

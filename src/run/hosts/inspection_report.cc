@@ -79,7 +79,7 @@ std::string DifferenceText(std::span<const InspectedHost> hosts, const HostDiffe
 
 std::string FaultText(std::span<const InspectedHost> hosts, const HostFault& fault) {
   std::string text = fmt::format("  {}\n", HostFaultLine(hosts, fault));
-  if (!fault.breaks.empty()) text += "    effect: " + Printable(fault.breaks) + '\n';
+  if (!fault.effect.empty()) text += "    effect: " + Printable(fault.effect) + '\n';
   if (!fault.hint.empty()) text += "    fix: " + Printable(fault.hint) + '\n';
   return text;
 }
@@ -219,8 +219,8 @@ std::string InspectionJson(std::span<const InspectedHost> hosts, const HostCompa
     for (const HostFault& fault : all_of_them) {
       list.push_back({{"kind", fault.kind},
                       {"text", fault.text},
-                      {"breaks", fault.breaks.empty() ? Json(nullptr) : Json(fault.breaks)},
-                      {"mend", fault.hint.empty() ? Json(nullptr) : Json(fault.hint)},
+                      {"effect", fault.effect.empty() ? Json(nullptr) : Json(fault.effect)},
+                      {"fix", fault.hint.empty() ? Json(nullptr) : Json(fault.hint)},
                       {"hosts", NamesJson(hosts, fault.hosts)}});
     }
     return list;

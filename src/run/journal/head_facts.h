@@ -28,7 +28,7 @@ struct HostFault {
   std::string text;  // the same for all hosts of the set
   std::string hint;  // may be empty
   HostSet hosts;
-  std::string breaks = {};  // the consequence of the fault; `hint` says how to fix it
+  std::string effect = {};  // the consequence of the fault; `hint` says how to fix it
 
   bool operator==(const HostFault&) const = default;
 };

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/values/rank_set.h"
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "muster/result.h"
-#include "run/directory/rank_set.h"
 #include "run/report/report.h"
 
 namespace muster {

@@ -20,6 +20,7 @@
 #include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
@@ -396,7 +397,7 @@ void MergeLogs(int logs_folder, const std::vector<LogSpan>& spans, const EmitMer
 // One run, until its logs have been shown completely.
 struct RunFollower::Followed {
   Followed(boost::asio::io_context& io, Output& out, const FollowOptions& options, FollowRequest asked)
-      : request(std::move(asked)), path(request.run_dir + "/logs"), follower(io, out, options), end(io) {}
+      : request(std::move(asked)), path(kLogsEntry.In(request.run_dir)), follower(io, out, options), end(io) {}
 
   Result<void> Start(std::function<void()> shown) {
     Result<UniqueFd> opened = OpenFolder(AT_FDCWD, path);

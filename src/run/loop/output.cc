@@ -9,10 +9,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/system/terminal_size.h"
 
 namespace muster {
 
@@ -72,10 +73,7 @@ void Output::Write(std::string_view text) {
   if (had_below && !stay && covered_) covered_();
 }
 
-std::size_t Output::columns() const {
-  winsize size{};
-  return is_terminal_ && ::ioctl(fd_, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
+std::size_t Output::columns() const { return is_terminal_ ? SizeOfTerminal(fd_).columns : 0; }
 
 void Output::TakeBelowAway() {
   if (below_ > 1) pending_ += fmt::format("\x1b[{}A", below_ - 1);
@@ -205,10 +203,10 @@ void ProgressDisplay::Draw() {
   // In the background, the terminal belongs to another job.
   const pid_t foreground = ::tcgetpgrp(out_.fd());
   if (foreground >= 0 && foreground != ::getpgrp()) return;
-  winsize size{};
-  if (::ioctl(out_.fd(), TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) size = {24, 80, 0, 0};
+  TerminalSize size = SizeOfTerminal(out_.fd());
+  if (size.columns == 0 || size.rows == 0) size = {24, 80};
   // Most of the screen remains for scrolling output.
-  out_.ShowBelow(rows_(size.ws_col, static_cast<std::size_t>(std::max(size.ws_row / 3, 1))));
+  out_.ShowBelow(rows_(size.columns, static_cast<std::size_t>(std::max(size.rows / 3, 1))));
 }
 
 // After SIGCONT: a shell wrote below the rows meanwhile.

@@ -142,8 +142,8 @@ std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumpe
     if (draft.processes.empty()) continue;
     DumpGroup& group = draft.group;
     group.who = MembersOf(plan, draft.processes).front();
-    group.odd = have_most.contains(draft.role) && 2 * draft.size <= of_role[draft.role];
-    groups.emplace_back(group.odd ? draft.size : in_order.size(), std::move(group));
+    group.outlier = have_most.contains(draft.role) && 2 * draft.size <= of_role[draft.role];
+    groups.emplace_back(group.outlier ? draft.size : in_order.size(), std::move(group));
   }
   std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<DumpGroup> sorted;

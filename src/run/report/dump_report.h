@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/values/rank_set.h"
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "muster/result.h"
-#include "run/directory/rank_set.h"
 #include "run/journal/run_history.h"
 #include "run/report/failure_analysis.h"
 
@@ -26,7 +26,7 @@ namespace muster {
 // Processes of one role that are in the same place.
 struct DumpGroup {
   Members who;
-  bool odd = false;             // an outlier: more than half of the role's processes are in one other place
+  bool outlier = false;         // more than half of the role's processes are in one other place
   ProcessDumped first;          // of the first process, or of the first one with frames
   std::size_t place = 0;        // index in first.states of the system process that defines the place
   double busiest = 0;           // highest processor usage of any of them, 1 being one full processor

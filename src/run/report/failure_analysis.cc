@@ -22,6 +22,7 @@
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
@@ -75,16 +76,6 @@ bool IsCallTrace(std::string_view name, std::string_view bytes) {
                      name.find("flight_recorder") != std::string_view::npos ||
                      name.find("_trace_") != std::string_view::npos;
   return named && !bytes.empty() && (bytes.front() == '\x80' || bytes.front() == '{');
-}
-
-std::vector<std::string_view> TextLines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 struct Content {

@@ -14,6 +14,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "muster/site.h"
@@ -469,15 +470,13 @@ class Judge {
     const Count& count = counts_[static_cast<std::size_t>(check)];
     if (check == Check::kStart) {
       return {check, Outcome::kOk,
-              fmt::format("{} process{} on {} host{}", plan_.processes.size(), plan_.processes.size() == 1 ? "" : "es",
-                          plan_.hosts.size(), plan_.hosts.size() == 1 ? "" : "s")};
+              Counted(plan_.processes.size(), "process", "processes") + " on " + Counted(plan_.hosts.size(), "host")};
     }
     if (check == Check::kHello && plan_.processes.size() == 1)
       return {check, Outcome::kNotChecked, "there is one process"};
     if (check == Check::kRanks && ranks_said_ > 0 && count.why_not.empty()) {
       const std::string of = ranks_said_ < ranks_wanted_ ? fmt::format("{} of ", ranks_said_) : "";
-      return {check, Outcome::kOk,
-              fmt::format("{}{} rank{}, each once", of, ranks_wanted_, ranks_wanted_ == 1 ? "" : "s")};
+      return {check, Outcome::kOk, of + Counted(ranks_wanted_, "rank") + ", each once"};
     }
     if (count.well > 0) return {check, Outcome::kOk, WellText(check, count)};
     return {check, Outcome::kNotChecked, count.why_not.empty() ? NothingToCheck(check) : count.why_not};
@@ -500,7 +499,7 @@ class Judge {
       return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", all pairs" : "", partly);
     }
     if (check == Check::kPorts || check == Check::kDevices || check == Check::kDisk)
-      return fmt::format("{} process{} checked{}", count.well, count.well == 1 ? "" : "es", partly);
+      return Counted(count.well, "process", "processes") + " checked" + partly;
     if (count.texts.size() == 1) return *count.texts.begin() + partly;
     return fmt::format("{} processes{}", count.well, partly);
   }
@@ -665,9 +664,9 @@ std::string PartyText(const Rehearsal& rehearsal, std::span<const std::uint32_t>
 }
 
 std::string RehearsalText(const Rehearsal& rehearsal) {
-  std::string text = fmt::format("rehearsal of {}: {} process{} on {} host{} in {}\n", Printable(rehearsal.name),
-                                 rehearsal.processes.size(), rehearsal.processes.size() == 1 ? "" : "es",
-                                 rehearsal.hosts, rehearsal.hosts == 1 ? "" : "s", DurationText(rehearsal.seconds));
+  std::string text = fmt::format("rehearsal of {}: {} on {} in {}\n", Printable(rehearsal.name),
+                                 Counted(rehearsal.processes.size(), "process", "processes"),
+                                 Counted(rehearsal.hosts, "host"), DurationText(rehearsal.seconds));
   for (const RehearsalRow& row : rehearsal.rows) {
     text += fmt::format("  {:<10}{:<13}{}", CheckName(row.check), kWords[static_cast<std::size_t>(row.outcome)],
                         Printable(row.text));

@@ -15,6 +15,7 @@
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "code/git.h"
 #include "plan/plan/roles.h"
@@ -97,10 +98,9 @@ std::string CodeText(const CodeReport& code) {
     const CodeShipped& first = code.shipped.front();
     std::uint64_t sent = 0;
     for (const CodeShipped& each : code.shipped) sent += each.sent;
-    text += fmt::format("  {:<10}{} of {}: {} file{}, {}, to {} host{}{}\n", "shipped",
-                        Printable(first.hash.substr(0, kShownDigits)), Printable(first.from), first.files,
-                        first.files == 1 ? "" : "s", RoughBytes(first.bytes), code.shipped.size(),
-                        code.shipped.size() == 1 ? "" : "s",
+    text += fmt::format("  {:<10}{} of {}: {}, {}, to {}{}\n", "shipped", Printable(first.hash.substr(0, kShownDigits)),
+                        Printable(first.from), Counted(first.files, "file"), RoughBytes(first.bytes),
+                        Counted(code.shipped.size(), "host"),
                         sent == 0 ? ", which had it already" : fmt::format(" ({} sent)", RoughBytes(sent)));
   }
   return text;

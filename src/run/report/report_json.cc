@@ -298,7 +298,7 @@ void Parts(V& v, const SilentSeconds& silent) {
 template <class V>
 void Parts(V& v, const DumpGroup& group) {
   Parts(v, group.who);
-  v("odd", group.odd), v("busiest", Seconds(group.busiest));
+  v("outlier", group.outlier), v("busiest", Seconds(group.busiest));
   v("silent_seconds", SilentSeconds{group.quietest_seconds, group.longest_seconds});
   v("last_line", OrNull(group.last_line));
   v("place", group.state() == nullptr ? std::nullopt : std::optional(group.place));

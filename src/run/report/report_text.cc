@@ -11,6 +11,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "run/directory/run_tags.h"
 #include "run/report/context_report.h"
 #include "run/report/dump_report.h"
@@ -42,12 +43,8 @@ std::string MembersText(const Members& members) {
   return text;
 }
 
-std::string Plural(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 // The error file of the process.
-std::string NoteText(const ErrorNote& note, bool with_traceback = true) {
+std::string ErrorNoteText(const ErrorNote& note, bool with_traceback = true) {
   if (!note.unreadable.empty()) return Row("error", "its error file cannot be read: " + note.unreadable);
   std::string text = Row("error", note.message);
   const auto& lines = note.traceback;
@@ -98,7 +95,7 @@ std::string GroupText(const FailedGroup& group, Once& once) {
                   !several      ? ""
                   : group.alike ? " (they differ only in numbers; the first one's)"
                                 : " (the same)");
-  if (group.error) text += NoteText(*group.error);
+  if (group.error) text += ErrorNoteText(*group.error);
   for (const std::string& evidence : group.evidence) text += Row("evidence", evidence);
   const std::size_t skipped = group.lines.size() > kMaxLines ? group.lines.size() - kMaxLines : 0;
   for (std::size_t i = skipped; i < group.lines.size(); ++i) text += fmt::format("    {}\n", Printable(group.lines[i]));
@@ -120,7 +117,7 @@ std::string SignText(const EarlierSign& sign) {
 
 std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback) {
   std::string text;
-  if (account.error) text += NoteText(*account.error, with_traceback);
+  if (account.error) text += ErrorNoteText(*account.error, with_traceback);
   if (!account.hint.empty() && !(account.error && account.hint.find(account.error->message) != std::string::npos)) {
     text += Row("hint", account.hint);
   }
@@ -143,7 +140,7 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
   for (std::size_t i = 0; i < std::min(account.others.size(), kMaxGroups); ++i)
     text += GroupText(account.others[i], once);
   if (account.others.size() > kMaxGroups) {
-    text += fmt::format("  … and {} that ended differently\n", Plural(account.others.size() - kMaxGroups, "group"));
+    text += fmt::format("  … and {} that ended differently\n", Counted(account.others.size() - kMaxGroups, "group"));
   }
   // With only one entry, the timeline would repeat the first failure.
   if (account.timeline.size() < 2) return text;
@@ -153,7 +150,7 @@ std::string FailureDetails(const FailureAnalysis& account, const std::string& or
   const auto at = static_cast<std::size_t>(zero - account.timeline.begin());
   const std::size_t first = at > kMaxEntries / 3 ? at - kMaxEntries / 3 : 0;
   text += fmt::format("  around the first failure, that of {}:\n", Printable(origin_name));
-  if (first > 0) text += fmt::format("    {} before\n", Plural(first, "entry"));
+  if (first > 0) text += fmt::format("    {} before\n", Counted(first, "entry", "entries"));
   for (std::size_t i = first; i < std::min(account.timeline.size(), first + kMaxEntries); ++i) {
     const TimelineEntry& entry = account.timeline[i];
     const std::string until = entry.to - entry.from < 0.0005 ? "" : fmt::format(", the last at {}", TimeText(entry.to));
@@ -236,7 +233,7 @@ std::string BesidesText(const DumpGroup& group) {
 
 std::string GroupText(const DumpGroup& group) {
   std::string text = fmt::format("    {}{}: {}\n", Printable(MembersText({group.who})),
-                                 group.odd ? ", unlike most of its role" : "", Printable(PlaceText(group)));
+                                 group.outlier ? ", unlike most of its role" : "", Printable(PlaceText(group)));
   if (const ThreadState* thread = group.thread()) {
     const std::size_t shown = std::min(thread->frames.size(), kMaxFrames);
     for (std::size_t i = 1; i < shown; ++i) {
@@ -257,7 +254,7 @@ std::string WhyText(const std::string& why) {
   return why == "stop" ? "before the run was stopped" : "on request";
 }
 
-std::string NoteText(const DumpNote& note) {
+std::string DumpNoteText(const DumpNote& note) {
   if (note.kind == "no_tools") {
     return "no py-spy or gdb on the PATH of the processes, so only what the kernel shows; pip install py-spy, or the "
            "package gdb, makes stacks visible";
@@ -298,7 +295,7 @@ std::string DumpText(const DumpReport& dump, std::size_t most) {
   std::map<std::string, std::string> hosts;
   std::vector<std::string> order;
   for (const auto& [host, note] : dump.notes) {
-    const std::string said = NoteText(note);
+    const std::string said = DumpNoteText(note);
     std::string& those = hosts[said];
     if (those.empty()) order.push_back(said);
     those += (those.empty() ? "" : ", ") + host;
@@ -421,7 +418,7 @@ std::string VerdictWords(const std::string& verdict) {
 }
 
 // "worker: 1 failed first, 3 ended because of it"; the first failure is described above.
-std::string Counted(const Report& report, bool colour) {
+std::string VerdictCounts(const Report& report, bool colour) {
   std::vector<std::string> order;
   std::map<std::string, std::map<std::string, std::size_t>> roles;
   for (const ProcessReport& process : report.processes) {
@@ -496,12 +493,6 @@ std::string Given(const Report& report, const char* name, const Of& of) {
   }
   if (given == 0) return {};
   return fmt::format("  {:<10}{}{}\n", name, text, given > kShown ? fmt::format(" and {} more", given - kShown) : "");
-}
-
-std::string Joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
-  return text;
 }
 
 // Processes are called "left" only if all agents have reported their end. If one is lost, or the head was killed, their
@@ -627,7 +618,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
   text += DumpLines(report);
   text += ReplacementLines(report);
   text += RestartLines(report);
-  text += Counted(report, view.colour);
+  text += VerdictCounts(report, view.colour);
   text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });
   text += Given(report, "cores", [](const ProcessReport& process) { return process.cores; });
   text += ContextText(report.contexts);

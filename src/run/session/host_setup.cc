@@ -11,6 +11,7 @@
 #include "base/system/clock.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "plan/hosts/host_list.h"
 #include "run/directory/run_files.h"
 #include "run/hosts/inspection_report.h"
@@ -188,8 +189,7 @@ void HostSetup::OnDevicesAwaited(DevicesAwaited awaited) {
   awaited.count = static_cast<std::uint32_t>(asked_->devices.size());
   awaited.holders = Printable(awaited.holders);
   const std::string of_host = run_.elsewhere ? " of " + run_.NameOf(host_) : std::string();
-  devices_.SetWaiting(fmt::format("{} device{}{}", awaited.count, awaited.count == 1 ? "" : "s", of_host),
-                      awaited.holders);
+  devices_.SetWaiting(Counted(awaited.count, "device") + of_host, awaited.holders);
   run_.journal.Record(std::move(awaited));
 }
 

@@ -18,7 +18,7 @@
 #include "run/console/console.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/journal.h"
-#include "run/loop/run_clock.h"
+#include "run/session/run_clock.h"
 #include "run/session/run_request.h"
 #include "run/supervise/supervisor.h"
 

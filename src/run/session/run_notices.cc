@@ -18,6 +18,7 @@
 #include "engine/engine_calls.h"
 #include "run/journal/head_facts.h"
 #include "run/session/live_run.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -127,7 +128,7 @@ void RunNotices::Begin() {
   if (run_.plan.notifications.empty() || run_.request.rehearsal) return;
   NotifierSetting setting;
   setting.notifications = run_.plan.notifications;
-  for (const char* variable : OwnEnvironment()) setting.environment.emplace_back(variable);
+  setting.environment = OwnVariables();
   setting.sources = run_.request.environment;
   setting.cwd = run_.request.cwd;
   setting.search_dirs = run_.request.search_dirs;
@@ -164,7 +165,7 @@ void RunNotices::Send(Notice notice) {
 
 void RunNotices::WatchMetrics() {
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  const std::string folder = run_.binding.run_dir + "/metrics";
+  const std::string folder = kMetricsEntry.In(run_.binding.run_dir);
   constexpr std::uint32_t kWrites = IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR;
   if (inotify && ::inotify_add_watch(inotify.get(), folder.c_str(), kWrites) >= 0) {
     metrics_.emplace(run_.io);

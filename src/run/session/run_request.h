@@ -24,7 +24,7 @@
 #include "muster/value.h"
 #include "run/console/console.h"
 #include "run/hosts/host_differences.h"
-#include "run/loop/run_clock.h"
+#include "run/session/run_clock.h"
 #include "run/start/start_specs.h"
 #include "transport/transport.h"
 #include "wire/protocol/protocol.h"

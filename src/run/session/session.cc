@@ -59,21 +59,6 @@
 #include "wire/files/run_layout.h"
 
 namespace muster {
-
-// Creates the files at the beginning of a run: its directory, the files that define the run, and the first record of
-// its journal.
-
-struct LiveRun;
-
-// Sets LiveRun::directory, and the values of the request in `binding`.
-Result<void> OpenRunDirectory(LiveRun& run, Binding& binding);
-// Implements RunRequest::keep_words.
-Result<void> KeepWords(const LiveRun& run);
-// Sets LiveRun::plan_id. Returns the folder of the logs.
-Result<UniqueFd> WriteFirstFiles(LiveRun& run);
-// Creates the journal with its first record.
-Result<void> OpenJournal(LiveRun& run);
-
 namespace {
 
 constexpr std::size_t kRunIdBytes = 6;
@@ -86,8 +71,7 @@ std::uint64_t ReservedBytesFor(const Plan& plan, bool terse) {
   return std::min(kMax, (terse ? 32U << 10 : 128U << 10) + kOfProcess * plan.processes.size());
 }
 
-}  // namespace
-
+// Sets LiveRun::directory, and the values of the request in `binding`.
 Result<void> OpenRunDirectory(LiveRun& run, Binding& binding) {
   const RunRequest& request = run.request;
   binding.run_id = request.run_id.empty() ? RandomHex(kRunIdBytes) : request.run_id;
@@ -106,14 +90,7 @@ Result<void> OpenRunDirectory(LiveRun& run, Binding& binding) {
   return {};
 }
 
-Result<void> KeepWords(const LiveRun& run) {
-  if (!run.request.keep_words) return {};
-  const Result<UniqueFd> words = CreateFile(run.directory->folder(), kHeadLogEntry.name, O_APPEND);
-  if (!words) return Fail(words.error());
-  if (::dup2(words->get(), run.request.console.err) < 0) return Fail(SystemError("file", kHeadLogEntry.name, errno));
-  return {};
-}
-
+// The files that define the run. Sets LiveRun::plan_id. Returns the folder of the logs.
 Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
   const RunRequest& request = run.request;
   const int folder = run.directory->folder();
@@ -131,6 +108,7 @@ Result<UniqueFd> WriteFirstFiles(LiveRun& run) {
   return logs;
 }
 
+// Creates the journal with its first record.
 Result<void> OpenJournal(LiveRun& run) {
   const RunRequest& request = run.request;
   Result<void> created = run.journal.Create(run.directory->folder(), ReservedBytesFor(run.plan, request.terse));
@@ -156,6 +134,31 @@ Result<void> OpenJournal(LiveRun& run) {
   run.journal.Record(std::move(began));
   return {};
 }
+
+// Conditions that must hold before anything is created.
+Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
+  Diagnostics refusals = ValidatePlan(request.plan);
+  const std::size_t hosts = request.plan.hosts.size();
+  if (hosts > 1 && !transport.remote()) {
+    refusals.push_back(MachineError("hosts",
+                                    fmt::format("the plan needs {} hosts, and this run has only this machine", hosts),
+                                    "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
+  } else if (!request.spares.empty() && (request.hosts.empty() || !transport.remote())) {
+    refusals.push_back(MachineError("hosts", "a run on this machine alone cannot use spare hosts"));
+  } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
+    refusals.push_back(
+        MachineError("hosts", fmt::format("the plan needs {} hosts, {} are named", hosts, request.hosts.size())));
+  } else if (!transport.remote() && hosts == 1 && !request.hosts.empty() &&
+             !IsThisMachine(request.hosts.front().name)) {
+    refusals.push_back(MachineError("hosts",
+                                    fmt::format("{} is not this machine, {}, and this run has only this one",
+                                                request.hosts.front().name, OwnHostName()),
+                                    "name localhost, or no host"));
+  }
+  return refusals;
+}
+
+}  // namespace
 
 // An active run: the implementation of run/session/run_request.h as one object. It passes events to the supervisor and
 // performs its decisions; each subject has its own part in a file of this folder.
@@ -314,7 +317,10 @@ Result<void> Session::Open() {
   if (Result<void> opened = terminal_.Open([this] { control_.StopByKeys(); }); !opened) return opened;
   if (Result<void> opened = OpenRunDirectory(run_, binding_); !opened) return opened;
   checkpoints_.NoteEarlier();
-  if (Result<void> kept = KeepWords(run_); !kept) return kept;
+  if (run_.request.keep_words) {
+    Result<void> kept = RedirectToHeadLog(run_.directory->folder(), run_.request.console.err);
+    if (!kept) return kept;
+  }
   // Agents connect while the files are written.
   links_.Connect(transport_,
                  [this](std::uint32_t host, ChannelMessage message) { OnMessage(host, std::move(message)); });
@@ -360,7 +366,7 @@ void Session::Greet() {
   const bool limited =
       std::any_of(roles.begin(), roles.end(), [](const Role& role) { return role.limits.log_bytes > 0; });
   for (std::uint32_t host = 0; host < links_.size(); ++host) {
-    Hello hello{kProtocolVersion, binding_.run_id, host, limited ? binding_.run_dir + "/logs" : std::string()};
+    Hello hello{kProtocolVersion, binding_.run_id, host, limited ? kLogsEntry.In(binding_.run_dir) : std::string()};
     hello.run_dir = binding_.run_dir;
     hello.elsewhere = run_.elsewhere;
     hello.usage_ms = UsageIntervalMs(run_.request.environment);
@@ -740,40 +746,13 @@ std::string Session::EndText(const RunEnded& ended) {
       fmt::format("{} {}{}{}\n", Printable(run_.plan.name), outcome_.outcome, ended.why.empty() ? "" : ": ", ended.why);
   const bool well = ended.cause == Cause::kNone;
   if (!run_.journal.complete() || (run_.request.terse && well)) return text;
-  const ReportFiles account = WriteReportFiles(run_.directory->folder(), binding_.run_dir,
+  const ReportFiles written = WriteReportFiles(run_.directory->folder(), binding_.run_dir,
                                                std::shared_ptr<const Plan>(request_, &request_->plan));
-  if (account.report) text = ReportText(*account.report, run_.console.ViewOfReport(well));
-  for (const Diagnostic& problem : account.problems) run_.console.Warn(problem.message);
+  if (written.report) text = ReportText(*written.report, run_.console.ViewOfReport(well));
+  for (const Diagnostic& problem : written.problems) run_.console.Warn(problem.message);
   if (!displaced_.empty()) text += fmt::format("  {:<10}{}\n", "lost", Printable(displaced_));
   return text;
 }
-
-namespace {
-
-// Conditions that must hold before anything is created.
-Diagnostics Refusals(const RunRequest& request, const Transport& transport) {
-  Diagnostics refusals = ValidatePlan(request.plan);
-  const std::size_t hosts = request.plan.hosts.size();
-  if (hosts > 1 && !transport.remote()) {
-    refusals.push_back(MachineError("hosts",
-                                    fmt::format("the plan needs {} hosts, and this run has only this machine", hosts),
-                                    "set hosts = 1, or name them: --host n[01-04] or --hostfile FILE"));
-  } else if (!request.spares.empty() && (request.hosts.empty() || !transport.remote())) {
-    refusals.push_back(MachineError("hosts", "a run on this machine alone cannot use spare hosts"));
-  } else if (!request.hosts.empty() && request.hosts.size() != hosts) {
-    refusals.push_back(
-        MachineError("hosts", fmt::format("the plan needs {} hosts, {} are named", hosts, request.hosts.size())));
-  } else if (!transport.remote() && hosts == 1 && !request.hosts.empty() &&
-             !IsThisMachine(request.hosts.front().name)) {
-    refusals.push_back(MachineError("hosts",
-                                    fmt::format("{} is not this machine, {}, and this run has only this one",
-                                                request.hosts.front().name, OwnHostName()),
-                                    "name localhost, or no host"));
-  }
-  return refusals;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<RunInProgress>> RunInProgress::Begin(boost::asio::io_context& io, RunRequest request,
                                                             Transport& transport, Ended ended) {

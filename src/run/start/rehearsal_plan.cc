@@ -34,12 +34,12 @@ Text Literal(std::string_view content) {
 std::string PortName(std::size_t process) { return fmt::format("rehearsal.{}", process); }
 std::string PortPlaceholder(const std::string& name) { return PlaceholderText({Placeholder::Kind::kPort, name, 0}); }
 
-StubFacts FactsOf(const Plan& plan, const RehearsalSettings& wishes) {
+StubFacts FactsOf(const Plan& plan, const RehearsalSettings& settings) {
   StubFacts facts;
   facts.run = PlaceholderText({Placeholder::Kind::kRunId, {}, 0});
   facts.framework = plan.framework;
   facts.device_kind = plan.device_use.kind;
-  facts.within_ms = wishes.within_ms + static_cast<std::uint32_t>(plan.processes.size()) * kMoreForEach;
+  facts.within_ms = settings.within_ms + static_cast<std::uint32_t>(plan.processes.size()) * kMoreForEach;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
     facts.addresses.push_back(PlaceholderText({Placeholder::Kind::kHostAddress, {}, host}));
   std::set<std::uint32_t> hosts;
@@ -77,13 +77,13 @@ StubFacts FactsOf(const Plan& plan, const RehearsalSettings& wishes) {
   return facts;
 }
 
-std::vector<Text> StubWords(const Plan& plan, std::size_t number, const RehearsalSettings& wishes) {
+std::vector<Text> StubWords(const Plan& plan, std::size_t number, const RehearsalSettings& settings) {
   const Process& process = plan.processes[number];
   std::vector<Text> words = {
       kAgentItself, kStubWord,
       "--facts",    Text(PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + "/" + kRehearsalFacts),
       "--process",  Text(std::to_string(number))};
-  for (const std::string& folder : wishes.search_dirs) {
+  for (const std::string& folder : settings.search_dirs) {
     words.emplace_back("--beside");
     words.push_back(Literal(folder));
   }
@@ -103,10 +103,10 @@ std::vector<Text> StubWords(const Plan& plan, std::size_t number, const Rehearsa
 
 }  // namespace
 
-Plan RehearsalPlan(Plan plan, const RehearsalSettings& wishes) {
-  const StubFacts facts = FactsOf(plan, wishes);
+Plan RehearsalPlan(Plan plan, const RehearsalSettings& settings) {
+  const StubFacts facts = FactsOf(plan, settings);
   std::vector<std::vector<Text>> commands;
-  for (std::size_t i = 0; i < plan.processes.size(); ++i) commands.push_back(StubWords(plan, i, wishes));
+  for (std::size_t i = 0; i < plan.processes.size(); ++i) commands.push_back(StubWords(plan, i, settings));
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
     Process& process = plan.processes[i];
     process.command = std::move(commands[i]);

@@ -20,7 +20,7 @@ inline constexpr const char* kRehearsalFacts = "files/rehearsal.json";
 
 // Each process gets an additional port "rehearsal.N", to which the others connect. Roles do not wait for each other,
 // nothing is restarted, and a role has ended when its stubs have.
-Plan RehearsalPlan(Plan plan, const RehearsalSettings& wishes);
+Plan RehearsalPlan(Plan plan, const RehearsalSettings& settings);
 
 // Whether RehearsalPlan made this plan: its processes are stubs, so it should not be run as the job.
 bool IsRehearsalPlan(const Plan& plan);

@@ -139,14 +139,14 @@ HoldPorts PortsOfHost(const Plan& plan, std::uint32_t host, PortChoice choice) {
 
 namespace {
 
-CoreRequest WishOf(const CoreUse& use) {
-  CoreRequest wish;
-  wish.kind = use.kind == CoreUse::Kind::kCount  ? CoreRequest::Kind::kCount
-              : use.kind == CoreUse::Kind::kList ? CoreRequest::Kind::kList
-                                                 : CoreRequest::Kind::kAuto;
-  wish.count = use.count;
-  wish.list = use.list;
-  return wish;
+CoreRequest RequestOf(const CoreUse& use) {
+  CoreRequest request;
+  request.kind = use.kind == CoreUse::Kind::kCount  ? CoreRequest::Kind::kCount
+                 : use.kind == CoreUse::Kind::kList ? CoreRequest::Kind::kList
+                                                    : CoreRequest::Kind::kAuto;
+  request.count = use.count;
+  request.list = use.list;
+  return request;
 }
 
 }  // namespace
@@ -160,11 +160,11 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
     allot.devices.insert(allot.devices.end(), process.devices.begin(), process.devices.end());
     const Role& role = plan.roles[process.role];
     if (role.cores.kind == CoreUse::Kind::kAny) continue;
-    CoreRequest wish = WishOf(role.cores);
-    wish.process = id;
-    wish.role = role.name;
-    wish.devices = process.devices;
-    allot.cores.push_back(std::move(wish));
+    CoreRequest request = RequestOf(role.cores);
+    request.process = id;
+    request.role = role.name;
+    request.devices = process.devices;
+    allot.cores.push_back(std::move(request));
   }
   if (allot.devices.empty() && allot.cores.empty()) return std::nullopt;
   std::sort(allot.devices.begin(), allot.devices.end());
@@ -177,7 +177,7 @@ std::optional<AllocateResources> AllocationRequestOf(const Plan& plan, std::uint
   allot.whose = fmt::format("run {} ({}){}, pid {}", run_id, Printable(plan.name), of_sweep, pid);
   allot.wait_ms = terms.wait_ms;
   allot.per_device = terms.per_device;
-  allot.party = terms.sweep.empty() ? "run:" + run_id : "sweep:" + terms.sweep;
+  allot.owner = terms.sweep.empty() ? "run:" + run_id : "sweep:" + terms.sweep;
   allot.job = run_id;
   return allot;
 }

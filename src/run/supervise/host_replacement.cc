@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/values/text_parts.h"
 #include "plan/plan/roles.h"
 #include "run/supervise/process_states.h"
 
@@ -50,8 +51,6 @@ void HostSlots::Replace(std::uint32_t host, std::uint32_t spare) {
 void HostSlots::Drop(std::uint32_t spare) { spare_[spare] = false; }
 
 namespace {
-
-std::string DevicesText(std::uint32_t count) { return count == 1 ? "1 device" : fmt::format("{} devices", count); }
 
 // A process that uses the address of the lost host and would continue to run.
 std::optional<ProcessId> FirstThatKnows(const Plan& plan, std::uint32_t host, bool in_files,
@@ -137,7 +136,7 @@ std::optional<std::uint32_t> HostReplacement::SpareFor(std::uint32_t host, std::
   if (!spare) {
     why += slots_.spares() == 0
                ? ", and there is no spare host to replace it"
-               : fmt::format(", and no spare host has {}, as it had", DevicesText(plan_.hosts[host].devices));
+               : fmt::format(", and no spare host has {}, as it had", Counted(plan_.hosts[host].devices, "device"));
   }
   return spare;
 }

@@ -243,7 +243,7 @@ void FolderIndex::ReadSweep(Known& known) {
     if (!file) return;  // not yet
     known.file = *file;
     LoadedSweep loaded = LoadSweepProgress(entry.path);
-    known.progress = std::move(loaded.account);
+    known.progress = std::move(loaded.progress);
     known.position = loaded.position;
   }
   const UniqueFd folder(::open(entry.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -66,7 +66,7 @@ void FollowedRun::Start() {
                         if (name.empty() || (entry != nullptr && entry->watched)) ReadSoon();
                       });
   Read();
-  awaited_ = paths_.AwaitFolder(dir_ + "/metrics", [this] {
+  awaited_ = paths_.AwaitFolder(kMetricsEntry.In(dir_), [this] {
     awaited_ = 0;
     metrics_ = metrics_watch_.Watch(
         {.run_dir = dir_,

@@ -22,6 +22,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
@@ -120,6 +121,49 @@ void CallHead(boost::asio::io_context& io, const std::string& dir, const Control
   std::make_shared<HeadCall>(io, *std::move(head), std::move(done))->Begin();
 }
 
+// What the copy returns: data, or a sentence.
+constexpr char kData = '+';
+constexpr char kRefusal = '-';
+
+std::string TextOf(const std::string& dir, bool is_sweep, std::uint64_t version) {
+  const auto page = MakePage({{dir, is_sweep}});
+  if (!page) return kRefusal + Sentence(page.error());
+  const PageData data = PageDataOf(*page);
+  return fmt::format(R"({}{{"format": 1, "version": {}, "page": {}, "floats": "{}"}})", kData, version, data.json,
+                     data.floats);
+}
+
+HttpAnswer AnswerOf(std::optional<std::string> text) {
+  if (!text || text->empty()) return RefusedAnswer(503, "the data of the page could not be collected");
+  const bool is_data = text->front() == kData;
+  text->erase(0, 1);
+  return is_data ? JsonAnswer(200, *std::move(text)) : RefusedAnswer(503, *text);
+}
+
+// A command that waits longer for devices is ended, and its sweep with it: it has not begun.
+constexpr std::chrono::hours kMaxWait{24};
+constexpr std::chrono::seconds kBrowserPatience{10};
+
+using Reply = std::function<void(HttpAnswer)>;
+using Subject = SitePath::Subject;
+
+constexpr std::array<std::string_view, 2> kLiveScripts = {"serve.js", "live.js"};
+constexpr std::size_t kMaxFollowed = 256;  // runs, and sweeps, at a time
+
+HttpAnswer Missing() { return TextAnswer(404, "there is no such page"); }
+
+HttpAnswer PageAnswer(ServedPage page) {
+  return {.type = "text/html",
+          .body = std::make_shared<const std::string>(std::move(page.html)),
+          .policy = std::move(page.policy)};
+}
+
+// The version that a page has seen: of its last event, or that of the page itself.
+std::uint64_t VersionSeen(const HttpRequest& request) {
+  const std::string text = request.last_event.empty() ? QueryOf(request, "from") : request.last_event;
+  return ParseNumber<std::uint64_t>(text).value_or(0);
+}
+
 }  // namespace
 
 // Collects the data of pages in copies of this process: one at a time for each directory, and a few altogether. The
@@ -160,29 +204,6 @@ class CollectedPages {
   std::size_t running_ = 0;
 };
 
-namespace {
-
-// What the copy returns: data, or a sentence.
-constexpr char kData = '+';
-constexpr char kRefusal = '-';
-
-std::string TextOf(const std::string& dir, bool is_sweep, std::uint64_t version) {
-  const auto page = MakePage({{dir, is_sweep}});
-  if (!page) return kRefusal + Sentence(page.error());
-  const PageData data = PageDataOf(*page);
-  return fmt::format(R"({}{{"format": 1, "version": {}, "page": {}, "floats": "{}"}})", kData, version, data.json,
-                     data.floats);
-}
-
-HttpAnswer AnswerOf(std::optional<std::string> text) {
-  if (!text || text->empty()) return RefusedAnswer(503, "the data of the page could not be collected");
-  const bool is_data = text->front() == kData;
-  text->erase(0, 1);
-  return is_data ? JsonAnswer(200, *std::move(text)) : RefusedAnswer(503, *text);
-}
-
-}  // namespace
-
 CollectedPages::CollectedPages(boost::asio::io_context& io) : io_(io) {}
 
 CollectedPages::~CollectedPages() = default;
@@ -222,14 +243,6 @@ void CollectedPages::End(const std::string& dir, const HttpAnswer& answer) {
   for (const Reply& reply : ended.mapped().replies) reply(answer);
 }
 
-namespace {
-
-// A command that waits longer for devices is ended, and its sweep with it: it has not begun.
-constexpr std::chrono::hours kMaxWait{24};
-constexpr std::chrono::seconds kBrowserPatience{10};
-
-}  // namespace
-
 struct ResumeCalls::Call {
   using Timer = boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                                   boost::asio::wait_traits<std::chrono::steady_clock>, LoopExecutor>;
@@ -255,7 +268,7 @@ void ResumeCalls::Begin(const std::string& dir, Reply reply) {
   if (error) return reply(RefusedAnswer(500, "the program muster is not found"));
   SpawnSpec spec;
   spec.argv = {program, "resume", dir, "--detach"};
-  for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+  spec.env = OwnEnvironment();
   auto call = std::make_unique<Call>(io_);
   call->reply = std::move(reply);
   auto command =
@@ -294,30 +307,6 @@ std::string ErrorIn(const std::string& words) {
   if (error.empty()) return last.empty() ? "muster resume failed" : Printable(last);
   return Printable(hint.empty() ? error : error + " (" + hint + ")");
 }
-
-namespace {
-
-using Reply = std::function<void(HttpAnswer)>;
-using Subject = SitePath::Subject;
-
-constexpr std::array<std::string_view, 2> kLiveScripts = {"serve.js", "live.js"};
-constexpr std::size_t kMaxFollowed = 256;  // runs, and sweeps, at a time
-
-HttpAnswer Missing() { return TextAnswer(404, "there is no such page"); }
-
-HttpAnswer PageAnswer(ServedPage page) {
-  return {.type = "text/html",
-          .body = std::make_shared<const std::string>(std::move(page.html)),
-          .policy = std::move(page.policy)};
-}
-
-// The version that a page has seen: of its last event, or that of the page itself.
-std::uint64_t VersionSeen(const HttpRequest& request) {
-  const std::string text = request.last_event.empty() ? QueryOf(request, "from") : request.last_event;
-  return ParseNumber<std::uint64_t>(text).value_or(0);
-}
-
-}  // namespace
 
 struct ServedSite::Impl {
   Impl(boost::asio::io_context& loop, ServedFolders folders)

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/values/diagnostics.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "settings/schema/schema_text.h"
 
@@ -66,8 +67,7 @@ class LayoutCheck {
     const std::size_t names = LengthOf(layout_, "alias_name");
     if (axes == names) return true;
     return Refuse("alias_name",
-                  "has " + std::to_string(names) + (names == 1 ? " name" : " names") + " for a device_matrix of " +
-                      std::to_string(axes) + (axes == 1 ? " axis" : " axes"),
+                  "has " + Counted(names, "name") + " for a device_matrix of " + Counted(axes, "axis", "axes"),
                   "give each axis of the matrix one name");
   }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/values/text_parts.h"
 #include "muster/plan.h"
 #include "settings/check/check_table.h"
 #include "settings/check/check_value.h"
@@ -337,11 +338,10 @@ class Together {
     for (const Value& layout : *setting->value.AsList()) {
       const auto devices = DevicesOf(layout);
       if (!devices || *devices == stage) continue;
-      Diagnostic& diagnostic =
-          Add(Warning("conflict", setting->source.place,
-                      name + " holds a layout of " + std::to_string(*devices) +
-                          (*devices == 1 ? " device" : " devices") + ", and a stage has " + std::to_string(stage),
-                      "the product of device_matrix is the number of devices of a stage"));
+      Diagnostic& diagnostic = Add(Warning(
+          "conflict", setting->source.place,
+          name + " holds a layout of " + Counted(*devices, "device") + ", and a stage has " + std::to_string(stage),
+          "the product of device_matrix is the number of devices of a stage"));
       BecauseDeviceNum(diagnostic);
       CiteRule(diagnostic, function, name, "layouts");
       return;
@@ -684,7 +684,7 @@ bool IsOn(const Setting* setting) {
 }
 
 // Without empty and "." components. ".." stays: it can only be resolved on the host.
-std::string Joined(std::initializer_list<std::string_view> parts) {
+std::string JoinedPath(std::initializer_list<std::string_view> parts) {
   std::string path;
   for (std::string_view part : parts) {
     if (path.empty() && part.starts_with('/')) path = "/";
@@ -722,7 +722,7 @@ std::string PathOf(const Attribute& attribute, const WritingProcess& process) {
     const std::string rank = process.variable(attribute.rank_from);
     below = "rank_" + (rank.empty() ? "0" : rank);
   }
-  return Joined({IsAbsolute(*text) ? std::string_view() : process.cwd, *text, below});
+  return JoinedPath({IsAbsolute(*text) ? std::string_view() : process.cwd, *text, below});
 }
 
 struct Shared {

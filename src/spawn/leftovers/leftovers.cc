@@ -25,10 +25,10 @@
 #include <unistd.h>
 
 #include "base/system/kernel_file.h"
-#include "base/system/own_process.h"
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "spawn/leftovers/confinement.h"
+#include "spawn/start/launcher.h"
 
 namespace muster {
 namespace {

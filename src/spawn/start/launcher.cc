@@ -22,7 +22,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/system/own_process.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "spawn/start/forks.h"
@@ -388,6 +387,16 @@ bool Launcher::StartIn(UniqueFd group) {
   group_ = std::move(group);
   ignored_ = IgnoredSignals();
   return true;
+}
+
+void KeepExitStatuses() {
+  struct sigaction children = {};
+  if (::sigaction(SIGCHLD, nullptr, &children) == 0 &&
+      (children.sa_handler == SIG_IGN || (children.sa_flags & SA_NOCLDWAIT) != 0)) {
+    children = {};
+    children.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &children, nullptr);
+  }
 }
 
 tl::expected<void, SpawnError> Launcher::Prepare(std::size_t slots) {

@@ -54,6 +54,10 @@ Mechanisms MechanismsBut(const Without& without);
 // "copied-files".
 std::vector<std::string> MechanismNames(const Mechanisms& mechanisms);
 
+// Makes the kernel keep the exit statuses of this process's children until they are waited for: the caller of this
+// program may have set SIGCHLD to be ignored, which is inherited.
+void KeepExitStatuses();
+
 class Launcher {
  public:
   explicit Launcher(Mechanisms wanted = {});

@@ -24,15 +24,7 @@ namespace {
 
 std::string ReadFrom(int fd) {
   const off_t size = ::lseek(fd, 0, SEEK_END);
-  std::string bytes(size > 0 ? static_cast<std::size_t>(size) : 0, '\0');
-  std::size_t got = 0;
-  while (got < bytes.size()) {
-    const ssize_t part = ::pread(fd, bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
-    if (part <= 0) break;
-    got += static_cast<std::size_t>(part);
-  }
-  bytes.resize(got);
-  return bytes;
+  return BytesAt(fd, 0, size > 0 ? static_cast<std::size_t>(size) : 0);
 }
 
 }  // namespace

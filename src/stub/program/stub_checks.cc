@@ -16,10 +16,12 @@
 #include <unistd.h>
 
 #include "base/system/host_devices.h"
+#include "base/system/own_environment.h"
 #include "base/system/unique_fd.h"
 #include "base/values/fingerprint.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "spawn/start/spawn_spec.h"
 
@@ -331,8 +333,8 @@ void CheckDevices(std::string_view kind, const StubVariable& variable, StubRepor
       if (failed || !number) continue;  // reported already; or an identifier that only the driver knows
       const std::string path = root + "dev/" + node + device;
       if (*number >= std::int64_t{count}) {
-        fail(fmt::format("there {} {} device{} of kind {} here, fewer than the plan gives", count == 1 ? "is" : "are",
-                         count, count == 1 ? "" : "s", kind),
+        fail(fmt::format("there {} {} of kind {} here, fewer than the plan gives", count == 1 ? "is" : "are",
+                         Counted(count, "device"), kind),
              "see muster doctor; the driver may not be loaded");
       } else if (!node.empty() && ::access(path.c_str(), R_OK | W_OK) != 0) {
         fail(fmt::format("{} cannot be opened: {}", path, std::strerror(errno)),
@@ -434,7 +436,7 @@ void CheckCommandFiles(const RehearsedCommand& command, StubReport& account) {
   SpawnSpec spec;
   spec.argv = command.words;
   spec.search_dirs = command.beside;
-  for (char** variable = environ; *variable != nullptr; ++variable) spec.env.push_back(*variable);
+  spec.env = OwnEnvironment();
   const std::string& name = command.words.front();
   const auto program = FindProgram(spec);
   if (program) {

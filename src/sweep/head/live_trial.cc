@@ -19,6 +19,7 @@
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/stop_rules.h"
 #include "sweep/trial/result_file.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -57,8 +58,8 @@ RunRequest RequestOf(const TrialSetting& setting, const AttemptBegan& began, Tri
   run.evaluation = sweep.evaluation_record(options);
   run.inputs = InputsValue(evaluation.inputs);
   run.sources = std::move(evaluation.sources);
-  run.linked_sources = sweep.folder + "/recipe";
-  run.shared_python = sweep.folder + "/python";
+  run.linked_sources = kRecipeEntry.In(sweep.folder);
+  run.shared_python = kPythonEntry.In(sweep.folder);
   run.lockdown = std::move(evaluation.lockdown);
   run.evaluate_ns = evaluation.evaluate_ns;
   run.run_id = began.run_id;
@@ -240,10 +241,10 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
   return end;
 }
 
-void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& account, const AttemptBegan& began,
+void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& progress, const AttemptBegan& began,
                           const Plan& plan, const std::function<void(const MetricValues&)>& report) {
-  const auto open = account.open().find(began.trial);
-  if (began.resumed.checkpoint.empty() || open == account.open().end()) return;
+  const auto open = progress.open().find(began.trial);
+  if (began.resumed.checkpoint.empty() || open == progress.open().end()) return;
   for (std::uint32_t earlier = open->second.first; earlier < began.attempt; ++earlier) {
     MetricsWatch::Run watched =
         WatchedTrial(setting, plan, setting.request.folder + "/" + TrialFolder(began.id, earlier));

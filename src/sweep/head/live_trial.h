@@ -142,7 +142,7 @@ class LiveTrial {
 TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::string& id, std::uint32_t attempt);
 
 // Calls `report` for each report of the attempts that `began` continues, in order; `plan` is that of `began`.
-void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& account, const AttemptBegan& began,
+void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& progress, const AttemptBegan& began,
                           const Plan& plan, const std::function<void(const MetricValues&)>& report);
 
 }  // namespace muster

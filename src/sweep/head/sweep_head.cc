@@ -45,8 +45,7 @@
 #include "wire/files/run_layout.h"
 
 namespace muster {
-
-// Raises the limit of open files, for a process with descriptors for many trials.
+namespace {
 
 // Raises this process's limit to its maximum for the lifetime of this object; processes that it starts get the original
 // limit (transport/local_transport.h).
@@ -65,21 +64,17 @@ class RaisedDescriptorLimit {
   rlimit before_ = {};
 };
 
-// Whether the disk of a sweep has room for another trial.
-
-// With less, no trial is begun: it could not write its own files.
-inline constexpr std::uint64_t kFreeBytesOfTrial = 1U << 20;
+// With less disk space, no trial is begun: it could not write its own files.
+constexpr std::uint64_t kFreeBytesOfTrial = 1U << 20;
 
 // Why no trial can begin; empty if one can. `folder` is for the text, `descriptor` an open one of it.
-inline std::string FullDiskText(int descriptor, const std::string& folder) {
+std::string FullDiskText(int descriptor, const std::string& folder) {
   struct statvfs disk {};
   if (::fstatvfs(descriptor, &disk) != 0) return {};
   const std::uint64_t left = std::uint64_t{disk.f_bavail} * disk.f_frsize;
   if (left >= kFreeBytesOfTrial) return {};
   return fmt::format("the disk of {} is full ({} KiB are left)", Quoted(folder), left >> 10);
 }
-
-namespace {
 
 // What a sweep's head makes of its request before it begins, and what can be wrong with it.
 
@@ -114,15 +109,15 @@ Result<SweepInputs> InputsOf(const SweepRequest& request) {
 
 // `began_ns` is the monotonic time at which the head started, `over_at_begin` how many trials were over then. The
 // arguments must outlive the status.
-SweepStatus StatusOf(const SweepDescription& sweep, const TrialScheduler& course, std::uint64_t began_ns,
+SweepStatus StatusOf(const SweepDescription& sweep, const TrialScheduler& scheduler, std::uint64_t began_ns,
                      std::uint64_t over_at_begin) {
-  const HostPool& pool = course.pool();
+  const HostPool& pool = scheduler.pool();
   SweepStatus status;
-  status.account = &course.account();
+  status.progress = &scheduler.progress();
   status.sweep = &sweep;
-  status.waiting = course.running().waiting();
-  status.running = course.running().size() - status.waiting;
-  status.devices_in_use = pool.devices_in_use() - course.running().devices_awaited();
+  status.waiting = scheduler.running().waiting();
+  status.running = scheduler.running().size() - status.waiting;
+  status.devices_in_use = pool.devices_in_use() - scheduler.running().devices_awaited();
   if (pool.own_hosts()) {
     status.awaited = "hosts";
   } else {
@@ -137,12 +132,12 @@ SweepStatus StatusOf(const SweepDescription& sweep, const TrialScheduler& course
 
 // `why` and `exit_code`: what stopped the sweep; empty and 0 if nothing did. `reasons`: why points are impossible that
 // were judged before any trial began.
-SweepOutcome OutcomeOf(const TrialScheduler& course, const ImpossibleReasons& reasons, const std::string& why,
+SweepOutcome OutcomeOf(const TrialScheduler& scheduler, const ImpossibleReasons& reasons, const std::string& why,
                        int exit_code) {
-  const SweepProgress& account = course.account();
+  const SweepProgress& progress = scheduler.progress();
   SweepOutcome outcome;
-  outcome.complete = course.complete();
-  const std::string hopeless = course.Hopeless();
+  outcome.complete = scheduler.complete();
+  const std::string hopeless = scheduler.Hopeless();
   outcome.exit_code = exit_code;
   outcome.why = why;
   if (outcome.why.empty() && outcome.complete) outcome.why = "all trials have ended";
@@ -151,10 +146,10 @@ SweepOutcome OutcomeOf(const TrialScheduler& course, const ImpossibleReasons& re
     outcome.exit_code = kExitMachine;
   }
   if (outcome.why.empty()) outcome.why = "--max-trials reached";
-  if (outcome.exit_code == 0 && account.failed() > 0) outcome.exit_code = kExitTrialsFailed;
-  if (outcome.complete && account.trials() == 0) {
+  if (outcome.exit_code == 0 && progress.failed() > 0) outcome.exit_code = kExitTrialsFailed;
+  if (outcome.complete && progress.trials() == 0) {
     outcome.why = "there is no trial in this part";
-  } else if (outcome.exit_code == 0 && outcome.complete && account.begun() == 0) {
+  } else if (outcome.exit_code == 0 && outcome.complete && progress.begun() == 0) {
     outcome.why = reasons.Text();
     outcome.exit_code = kExitRecipe;
   }
@@ -165,7 +160,7 @@ SweepOutcome OutcomeOf(const TrialScheduler& course, const ImpossibleReasons& re
 // instead of processes. A sweep has no processes of its own to dump or to list.
 
 struct SweepControlCalls {
-  const SweepProgress& account;  // outlives the server
+  const SweepProgress& progress;  // outlives the server
   std::function<std::size_t()> running;
   std::function<std::string()> waits;  // which devices it waits for and who holds them; empty if no trial waits
   std::function<bool()> stopping;
@@ -183,10 +178,10 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
                                                       SweepControlCalls calls) {
   const auto shared = std::make_shared<SweepControlCalls>(std::move(calls));
   const auto status = [shared] {
-    const SweepProgress& account = shared->account;
+    const SweepProgress& progress = shared->progress;
     RunStatus now;
-    now.run = account.sweep_id();
-    now.name = account.name();
+    now.run = progress.sweep_id();
+    now.name = progress.name();
     now.pid = ::getpid();
     now.phase = shared->stopping() ? "stopping" : "running";
     now.records = shared->records();
@@ -195,8 +190,8 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
     RoleStatus trials;
     trials.name = "trial";
     trials.running = static_cast<std::uint32_t>(shared->running());
-    trials.ended = static_cast<std::uint32_t>(account.over().size());
-    const std::uint64_t possible = account.trials() - account.impossible().size();
+    trials.ended = static_cast<std::uint32_t>(progress.over().size());
+    const std::uint64_t possible = progress.trials() - progress.impossible().size();
     trials.waiting =
         static_cast<std::uint32_t>(possible - std::min<std::uint64_t>(possible, trials.ended + trials.running));
     now.roles.push_back(std::move(trials));
@@ -230,27 +225,27 @@ class SweepHead {
         journal_(std::move(journal)),
         inputs_(std::move(inputs)),
         sampler_(*inputs_.sampler),
-        course_(request.description, sampler_, std::move(loaded.account), PoolOf(request),
-                [this](const SweepEntry& entry) { return Write(entry); }),
+        scheduler_(request.description, sampler_, std::move(loaded.progress), PoolOf(request),
+                   [this](const SweepEntry& entry) { return Write(entry); }),
         err_(io_, request.err),
         rows_(io_, err_, request.progress && !request.quiet && err_.is_terminal()),
-        notices_(io_, request, course_.account(),
-                 {.running = [this] { return course_.running().size() - course_.running().waiting(); },
+        notices_(io_, request, scheduler_.progress(),
+                 {.running = [this] { return scheduler_.running().size() - scheduler_.running().waiting(); },
                   .warn = [this](const std::string& text) { PrintLine(text); }}),
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
         planner_(io_, request.evaluation, request.description, sampler_, std::move(inputs_.files), request.has_context,
                  [this](TrialNumber trial, const CheckpointPlace& place) {
-                   return ResumptionOfTrial(request_.folder, course_.account(), trial, place);
+                   return ResumptionOfTrial(request_.folder, scheduler_.progress(), trial, place);
                  }),
-        prepared_(planner_, course_, sampler_, request.evaluation.recipe_file,
+        prepared_(planner_, scheduler_, sampler_, request.evaluation.recipe_file,
                   {.changed = [this] { Advance(); },
                    .failed = [this](const std::string& why, int code) { Stop(why, code, false); }}),
         watch_(io_),
         trial_setting_{request, io_, watch_, std::move(inputs_.patterns), std::move(inputs_.classes)},
         hosts_(io_, transport, request.allocator == nullptr ? NamesOf(request.hosts) : std::vector<std::string>(),
-               request.began.sweep_id, course_,
+               request.began.sweep_id, scheduler_,
                {.changed = [this] { Advance(); },
                 .say = [this](const std::string& line) { PrintLine(line); },
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {
@@ -267,7 +262,7 @@ class SweepHead {
                                                   TrialPlace place) { Begin(trial, job, std::move(place)); },
                                 .refused =
                                     [this](TrialNumber trial, const std::string& why) {
-                                      course_.Dropped(trial);
+                                      scheduler_.Dropped(trial);
                                       Stop(fmt::format("trial {} gets no hosts: {}", trial, why), 3, false);
                                     },
                                 .lost = [this](TrialNumber trial, const std::string& job,
@@ -290,7 +285,7 @@ class SweepHead {
   // Begins the trial, or requests its hosts first.
   void Start(TrialQueue::Start start);
   // Jobs that the engine has not taken back yet count as well.
-  bool MayStart() const { return !allocations_ || allocations_->size() < course_.pool().slots().value_or(1); }
+  bool MayStart() const { return !allocations_ || allocations_->size() < scheduler_.pool().slots().value_or(1); }
   void Begin(TrialNumber trial, const std::string& job, TrialPlace place);
   void OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why);
   void ReleaseWaiting();
@@ -306,7 +301,7 @@ class SweepHead {
   void Keep();
   void End();
   void FinishHosts(std::function<void()> done);
-  SweepStatus Status() const { return StatusOf(request_.description, course_, began_ns_, over_at_begin_); }
+  SweepStatus Status() const { return StatusOf(request_.description, scheduler_, began_ns_, over_at_begin_); }
 
   const SweepRequest& request_;
   boost::asio::io_context io_;
@@ -315,7 +310,7 @@ class SweepHead {
   SweepJournalWriter journal_;
   SweepInputs inputs_;
   Sampler& sampler_;
-  TrialScheduler course_;
+  TrialScheduler scheduler_;
   Output err_;
   ProgressDisplay rows_;
   SweepNotices notices_;
@@ -365,7 +360,7 @@ void SweepHead::Show(const SweepEntry& entry) {
   const bool failed = ended == nullptr || (IsFailure(ended->trial_class) && !ended->interrupted);
   if (!request_.quiet || failed) {
     // The scheduler's state changes only after the entry was written.
-    if (const std::string line = EntryLine(request_.description, course_.account(), entry); !line.empty()) {
+    if (const std::string line = EntryLine(request_.description, scheduler_.progress(), entry); !line.empty()) {
       PrintLine(line);
     }
   }
@@ -383,14 +378,14 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();
-  course_.ResumeFrom(
+  scheduler_.ResumeFrom(
       began,
       [this](TrialNumber, const OpenTrial& open) {
         return RecoverAttemptEnd(trial_setting_, open.id, open.attempts - 1);
       },
       std::move(reopened));
-  static_cast<void>(course_.Steer(request_.steering));  // checked by RunSweep
-  over_at_begin_ = course_.account().over().size();
+  static_cast<void>(scheduler_.Steer(request_.steering));  // checked by RunSweep
+  over_at_begin_ = scheduler_.progress().over().size();
   ListenForCommands();
   const LiveHead announced = LiveHead::Announce(OwnLiveHeadsFolder(), request_.folder, request_.began.sweep_id);
   if (const auto ms = request_.description.budget.time_ms) {
@@ -398,7 +393,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
     time_is_up_.async_wait([this](const boost::system::error_code& error) {
       if (error || ending_) return;
       if (why_.empty()) why_ = "its time is up";
-      course_.Stop();  // running trials may end
+      scheduler_.Stop();  // running trials may end
       ReleaseWaiting();
       for (const auto& [trial, live] : live_) {
         if (live->waits()) live->Interrupt(true, why_);  // it has not started
@@ -427,13 +422,13 @@ void SweepHead::Advance() {
     prepared_.Advance();
     const bool settled = hosts_.settled();
     if (settled && DiskHasSpace()) {
-      while (auto start = MayStart() ? course_.NextStart() : std::nullopt) Start(*std::move(start));
-      while (const auto trial = course_.running().NextToMove()) {
+      while (auto start = MayStart() ? scheduler_.NextStart() : std::nullopt) Start(*std::move(start));
+      while (const auto trial = scheduler_.running().NextToMove()) {
         live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
       }
     }
-    if ((!settled || hosts_.connects_again()) && !course_.stopping()) return;
-    if (live_.empty() && course_.over()) End();
+    if ((!settled || hosts_.connects_again()) && !scheduler_.stopping()) return;
+    if (live_.empty() && scheduler_.over()) End();
   });
 }
 
@@ -452,9 +447,9 @@ void SweepHead::Start(TrialQueue::Start start) {
     return Begin(start.trial, {}, std::move(place));
   }
   const TrialNumber trial = start.trial;
-  course_.running().Waits(trial, true);
+  scheduler_.running().Waits(trial, true);
   if (auto requested = allocations_->Request(std::move(start)); !requested) {
-    course_.Dropped(trial);
+    scheduler_.Dropped(trial);
     Stop(Sentence(requested.error()), CodeOf(requested.error()), false);
   }
 }
@@ -463,13 +458,13 @@ void SweepHead::Begin(TrialNumber trial, const std::string& job, TrialPlace plac
   auto [began, planned] = prepared_.Take(trial);
   began.job = job;
   for (const SiteHost& host : place.hosts) began.hosts.push_back(host.name);
-  course_.running().Waits(trial, false);
-  if (!course_.Began(began)) {
+  scheduler_.running().Waits(trial, false);
+  if (!scheduler_.Began(began)) {
     if (allocations_) allocations_->Release(trial, nullptr);
     return;
   }
-  ReplayEarlierReports(trial_setting_, course_.account(), began, planned.evaluation.plan,
-                       [this, trial](const MetricValues& report) { course_.running().Recalled(trial, report); });
+  ReplayEarlierReports(trial_setting_, scheduler_.progress(), began, planned.evaluation.plan,
+                       [this, trial](const MetricValues& report) { scheduler_.running().Recalled(trial, report); });
   auto live = LiveTrial::Begin(trial_setting_, began, std::move(planned), std::move(place),
                                {.report = [this, trial](const MetricValues& report) { OnReport(trial, report); },
                                 .waits = [this, trial](const std::string& holders) { OnWaits(trial, holders); },
@@ -481,7 +476,7 @@ void SweepHead::Begin(TrialNumber trial, const std::string& job, TrialPlace plac
     end.why = Sentence(live.error());
     if (allocations_) allocations_->Release(trial, nullptr);
     Stop(fmt::format("trial {} cannot be begun: {}", trial, end.why), 3, false);
-    return course_.Ended(trial, std::move(end));
+    return scheduler_.Ended(trial, std::move(end));
   }
   live_[trial] = *std::move(live);
   if (request_.on_begun) request_.on_begun();
@@ -491,20 +486,20 @@ void SweepHead::Begin(TrialNumber trial, const std::string& job, TrialPlace plac
 void SweepHead::OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why) {
   AttemptBegan began = prepared_.Take(trial).began;
   began.job = job;
-  if (!course_.Began(began)) return;
+  if (!scheduler_.Began(began)) return;
   TrialScheduler::AttemptEnd end;
   end.trial_class = TrialClass::kPreempted;
   end.why = why + ", before the trial began";
-  course_.Ended(trial, std::move(end));
+  scheduler_.Ended(trial, std::move(end));
 }
 
 void SweepHead::ReleaseWaiting() {
   if (!allocations_) return;
-  for (const TrialNumber trial : allocations_->ReleaseWaiting()) course_.Dropped(trial);
+  for (const TrialNumber trial : allocations_->ReleaseWaiting()) scheduler_.Dropped(trial);
 }
 
 void SweepHead::OnReport(TrialNumber trial, const MetricValues& report) {
-  const StopRules::Outcome outcome = course_.running().Reported(trial, report);
+  const StopRules::Outcome outcome = scheduler_.running().Reported(trial, report);
   notices_.Reported(trial, report);
   const auto live = live_.find(trial);
   if (outcome.stop && live != live_.end()) live->second->StopEarly(outcome.why);
@@ -513,8 +508,8 @@ void SweepHead::OnReport(TrialNumber trial, const MetricValues& report) {
 
 // Reported once: with other sweeps on the machine this is the normal state.
 void SweepHead::OnWaits(TrialNumber trial, const std::string& holders) {
-  course_.running().Waits(trial, !holders.empty());
-  if (!holders.empty() || course_.running().waiting() == 0) holders_ = holders;
+  scheduler_.running().Waits(trial, !holders.empty());
+  if (!holders.empty() || scheduler_.running().waiting() == 0) holders_ = holders;
   if (!holders.empty() && !std::exchange(wait_reported_, true)) PrintLine("waiting for devices: " + Printable(holders));
   rows_.Changed();
   Advance();
@@ -524,12 +519,12 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   auto live = live_.extract(trial);
   if (live.empty()) return;
   live.mapped()->TakeLastReports();
-  TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, course_.running().progress(trial));
+  TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, scheduler_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
-  course_.Ended(trial, std::move(end));
+  scheduler_.Ended(trial, std::move(end));
   notices_.TrialEnded();
   if (allocations_) allocations_->Release(trial, std::move(live.mapped()));
-  if (course_.running().waiting() == 0) holders_.clear();
+  if (scheduler_.running().waiting() == 0) holders_.clear();
   Advance();
 }
 
@@ -539,16 +534,16 @@ void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
     exit_code_ = exit_code;
     if (exit_code > 0 && exit_code < 128) PrintLine("error: " + Printable(why));
   }
-  course_.Stop();
+  scheduler_.Stop();
   ReleaseWaiting();
   for (const auto& [trial, live] : live_) live->Interrupt(now);
   Advance();
 }
 
 tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& request) {
-  if (const auto steered = course_.Steer(request); !steered) return tl::make_unexpected(steered.error());
+  if (const auto steered = scheduler_.Steer(request); !steered) return tl::make_unexpected(steered.error());
   Advance();
-  return SweepLimits{course_.planning().MostTrials(), course_.pool().slots(), sampler_.size()};
+  return SweepLimits{scheduler_.planning().MostTrials(), scheduler_.pool().slots(), sampler_.size()};
 }
 
 void SweepHead::AwaitSignal() {
@@ -566,28 +561,29 @@ void SweepHead::AwaitSignal() {
 }
 
 void SweepHead::ListenForCommands() {
-  auto control = ListenForSweep(io_, request_.folder_fd,
-                                {.account = course_.account(),
-                                 .running = [this] { return course_.running().size() - course_.running().waiting(); },
-                                 .waits = [this] { return holders_; },
-                                 .stopping = [this] { return course_.stopping(); },
-                                 .records = [this] { return journal_.position().seq; },
-                                 .stops = [this] { return stops_asked_; },
-                                 .stop =
-                                     [this](bool now) {
-                                       const std::uint32_t times = now ? 2 : 1;
-                                       if (times <= stops_asked_) return false;
-                                       stops_asked_ = times;
-                                       Stop("another command stopped it", 128 + SIGTERM, now);
-                                       return true;
-                                     },
-                                 .open =
-                                     [this](TrialNumber trial) {
-                                       const auto live = live_.find(trial);
-                                       if (live != live_.end()) live->second->Listen();
-                                       return live != live_.end();
-                                     },
-                                 .steer = [this](const SteeringRequest& request) { return Steer(request); }});
+  auto control =
+      ListenForSweep(io_, request_.folder_fd,
+                     {.progress = scheduler_.progress(),
+                      .running = [this] { return scheduler_.running().size() - scheduler_.running().waiting(); },
+                      .waits = [this] { return holders_; },
+                      .stopping = [this] { return scheduler_.stopping(); },
+                      .records = [this] { return journal_.position().seq; },
+                      .stops = [this] { return stops_asked_; },
+                      .stop =
+                          [this](bool now) {
+                            const std::uint32_t times = now ? 2 : 1;
+                            if (times <= stops_asked_) return false;
+                            stops_asked_ = times;
+                            Stop("another command stopped it", 128 + SIGTERM, now);
+                            return true;
+                          },
+                      .open =
+                          [this](TrialNumber trial) {
+                            const auto live = live_.find(trial);
+                            if (live != live_.end()) live->second->Listen();
+                            return live != live_.end();
+                          },
+                      .steer = [this](const SteeringRequest& request) { return Steer(request); }});
   if (!control) return PrintLine(Sentence(control.error()));
   control_ = *std::move(control);
 }
@@ -599,7 +595,7 @@ void SweepHead::Keep() {
     if (const int error = journal_.Sync(); error != 0) {
       Stop(fmt::format("the journal cannot be synced to disk: {}", ::strerror(error)), 3, false);
     }
-    index_.Commit(course_.account(), journal_.position());
+    index_.Commit(scheduler_.progress(), journal_.position());
     if (!index_.problem().empty() && !std::exchange(index_reported_, true)) {
       PrintLine(fmt::format("the index cannot be written, so looking at the sweep takes longer: {}", index_.problem()));
     }
@@ -612,14 +608,14 @@ void SweepHead::Keep() {
 
 void SweepHead::End() {
   ending_ = true;
-  const SweepProgress& account = course_.account();
-  outcome_ = OutcomeOf(course_, prepared_.reasons(), why_, exit_code_);
+  const SweepProgress& progress = scheduler_.progress();
+  outcome_ = OutcomeOf(scheduler_, prepared_.reasons(), why_, exit_code_);
   planner_.GiveUp();
   keeping_.cancel();
   time_is_up_.cancel();
-  course_.Left({outcome_.complete, outcome_.why, outcome_.exit_code});
+  scheduler_.Left({outcome_.complete, outcome_.why, outcome_.exit_code});
   journal_.Sync();
-  index_.Commit(account, journal_.position(), true);
+  index_.Commit(progress, journal_.position(), true);
   rows_.End();
   if (!request_.quiet || outcome_.exit_code != 0) Show(SummaryText(Status(), outcome_.why));
   control_.reset();
@@ -656,22 +652,22 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
                      : SweepJournalWriter::Create(request.folder_fd);
   if (!journal) return Fail(journal.error());
   SweepBegan began = request.began;
-  const bool differs = !loaded.account.recipe().empty() && loaded.account.recipe() != began.recipe;
+  const bool differs = !loaded.progress.recipe().empty() && loaded.progress.recipe() != began.recipe;
   if (differs && !began.accepted) {
     return Fail(Error("recipe_changed", {}, "the sweep's folder has another recipe than the one that it began with",
                       "muster exited while accepting another one: repeat muster resume --accept"));
   }
   began.accepted = differs;
-  auto reopened = request.reopen ? request.reopen(loaded.account) : std::vector<TrialRange>{};
+  auto reopened = request.reopen ? request.reopen(loaded.progress) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
   if (!inputs->sampler->is_sequence()) {
     std::string stopped;
     ReadSweepJournal(
         request.folder_fd, {}, [&](const SweepRecord& record) { Inform(*inputs->sampler, record.entry); }, stopped);
   }
-  if (const auto& trials = loaded.account.steered().trials) inputs->sampler->Extend(*trials);
+  if (const auto& trials = loaded.progress.steered().trials) inputs->sampler->Extend(*trials);
   const auto steers =
-      SteeringFor(request.steering, *inputs->sampler, MostTrials(loaded.account, request.description.budget));
+      SteeringFor(request.steering, *inputs->sampler, MostTrials(loaded.progress, request.description.budget));
   if (!steers) return Fail(Error("usage", {}, "--add-trials: " + steers.error()));
   SweepHead head(request, transport, *std::move(inputs), std::move(index), std::move(loaded), *std::move(journal));
   return head.Run(std::move(began), *std::move(reopened));

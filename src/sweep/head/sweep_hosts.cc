@@ -12,7 +12,9 @@
 
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "run/directory/private_files.h"
+#include "sweep/record/sweep_directory.h"
 
 namespace muster {
 
@@ -35,9 +37,9 @@ HostPool PoolOf(const SweepRequest& request) {
 }
 
 SweepHosts::SweepHosts(boost::asio::io_context& io, Transport& transport, std::vector<std::string> names,
-                       const std::string& id, TrialScheduler& course, Calls calls)
+                       const std::string& id, TrialScheduler& scheduler, Calls calls)
     : io_(io),
-      course_(course),
+      scheduler_(scheduler),
       calls_(std::move(calls)),
       agents_(io, transport, std::move(names), id,
               {.ready = [this](std::uint32_t host, const AgentReady& ready) { OnReady(host, ready); },
@@ -46,7 +48,7 @@ SweepHosts::SweepHosts(boost::asio::io_context& io, Transport& transport, std::v
 
 bool SweepHosts::settled() const {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
-    if (!agents_.ready(host) && !course_.pool().closed(host)) return false;
+    if (!agents_.ready(host) && !scheduler_.pool().closed(host)) return false;
   }
   return true;
 }
@@ -57,18 +59,18 @@ void SweepHosts::Finish(std::function<void()> done) {
 }
 
 void SweepHosts::OnReady(std::uint32_t host, const AgentReady& ready) {
-  if (counted_.insert(host).second) course_.hosts().pool().SetCores(host, ready.cores);
-  if (connecting_again_.erase(host) > 0) course_.hosts().Open(host);
+  if (counted_.insert(host).second) scheduler_.hosts().pool().SetCores(host, ready.cores);
+  if (connecting_again_.erase(host) > 0) scheduler_.hosts().Open(host);
   calls_.changed();
 }
 
 // A host that was connected is tried again: an agent may have been killed, or a connection cut.
 void SweepHosts::OnLost(std::uint32_t host, const std::string& why) {
   if (finishing_) return;
-  if (course_.stopping() || ++losses_[host] > kMaxLosses) return OnNone(host, why);
-  course_.hosts().Close(host);
+  if (scheduler_.stopping() || ++losses_[host] > kMaxLosses) return OnNone(host, why);
+  scheduler_.hosts().Close(host);
   connecting_again_.insert(host);
-  const std::string& name = course_.pool().hosts()[host].name;
+  const std::string& name = scheduler_.pool().hosts()[host].name;
   calls_.say(fmt::format("the agent of {} is lost ({}); another one is started",
                          name.empty() ? "this machine" : Printable(name), Printable(why)));
   boost::asio::post(io_, [this, host] {
@@ -79,13 +81,13 @@ void SweepHosts::OnLost(std::uint32_t host, const std::string& why) {
 void SweepHosts::OnNone(std::uint32_t host, const std::string& why) {
   if (finishing_) return;
   connecting_again_.erase(host);
-  const auto& hosts = course_.pool().hosts();
+  const auto& hosts = scheduler_.pool().hosts();
   if (hosts[host].name.empty()) {
     calls_.none_left("there is no agent: " + why);
   } else {
-    course_.hosts().Quarantine(hosts[host].name, why);
+    scheduler_.hosts().Quarantine(hosts[host].name, why);
     bool any = !connecting_again_.empty();
-    for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !course_.pool().closed(other);
+    for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !scheduler_.pool().closed(other);
     if (!any) calls_.none_left("no host is left; the last one: " + why);
   }
   calls_.changed();
@@ -93,21 +95,16 @@ void SweepHosts::OnNone(std::uint32_t host, const std::string& why) {
 
 namespace {
 
-constexpr const char* kJobs = "jobs";
-constexpr std::size_t kMaxBytes = 1U << 20;
 constexpr std::size_t kMaxId = 64;
 
 // One a line. The file is not trusted: an id becomes a word of a command.
 std::vector<std::string> JobsIn(const std::string& text) {
   std::vector<std::string> jobs;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string id = text.substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string_view id : TextLines(text)) {
     const bool sound = !id.empty() && id.size() <= kMaxId &&
                        std::isalnum(static_cast<unsigned char>(id.front())) != 0 &&
                        std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-    if (sound) jobs.push_back(std::move(id));
+    if (sound) jobs.emplace_back(id);
   }
   return jobs;
 }
@@ -118,7 +115,7 @@ TrialAllocations::TrialAllocations(boost::asio::io_context& io, TrialAllocator& 
     : io_(io), allocator_(allocator), folder_(folder), calls_(std::move(calls)), late_(io) {}
 
 void TrialAllocations::CancelLeft() {
-  const auto text = ReadFileAt(folder_, kJobs, kMaxBytes, O_NOFOLLOW);
+  const auto text = ReadFileAt(folder_, kAllocationsEntry.name, kAllocationsEntry.most, O_NOFOLLOW);
   if (!text) return;
   const std::vector<std::string> jobs = JobsIn(*text);
   if (jobs.empty()) return;
@@ -127,7 +124,7 @@ void TrialAllocations::CancelLeft() {
                            fmt::join(jobs, ", "), Sentence(cancelled.error())));
     return;
   }
-  ::unlinkat(folder_, kJobs, 0);
+  ::unlinkat(folder_, kAllocationsEntry.name, 0);
 }
 
 std::size_t TrialAllocations::waiting() const {
@@ -215,8 +212,8 @@ void TrialAllocations::Keep() {
     if (entry.allocation && !entry.allocation->id().empty()) text += entry.allocation->id() + "\n";
   }
   if (text.empty()) {
-    ::unlinkat(folder_, kJobs, 0);
-  } else if (const auto kept = ReplaceFile(folder_, kJobs, text); !kept) {
+    ::unlinkat(folder_, kAllocationsEntry.name, 0);
+  } else if (const auto kept = ReplaceFile(folder_, kAllocationsEntry.name, text); !kept) {
     calls_.say("warning: " + Sentence(kept.error()));
   }
 }

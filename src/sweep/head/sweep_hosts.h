@@ -46,7 +46,7 @@ class SweepHosts {
 
   // `id` is the sweep's. All but the names must outlive it.
   SweepHosts(boost::asio::io_context& io, Transport& transport, std::vector<std::string> names, const std::string& id,
-             TrialScheduler& course, Calls calls);
+             TrialScheduler& scheduler, Calls calls);
 
   void ConnectAll() { agents_.ConnectAll(); }
   // Every host is connected or, for now or for good, not used.
@@ -67,7 +67,7 @@ class SweepHosts {
   void OnNone(std::uint32_t host, const std::string& why);
 
   boost::asio::io_context& io_;
-  TrialScheduler& course_;
+  TrialScheduler& scheduler_;
   Calls calls_;
   bool finishing_ = false;
   std::map<std::uint32_t, std::uint32_t> losses_;

@@ -37,12 +37,12 @@ std::string ValueText(const SweepDescription& sweep, const BestTrial& best) {
 
 }  // namespace
 
-SweepNoticeMaker::SweepNoticeMaker(const SweepDescription& sweep, const SweepProgress& account, std::string folder)
+SweepNoticeMaker::SweepNoticeMaker(const SweepDescription& sweep, const SweepProgress& progress, std::string folder)
     : sweep_(sweep),
-      account_(account),
+      progress_(progress),
       folder_(std::move(folder)),
-      best_(account.best()),
-      reported_(account.over().size() > 0) {}
+      best_(progress.best()),
+      reported_(progress.over().size() > 0) {}
 
 std::vector<Notice> SweepNoticeMaker::Saw(const SweepEntry& entry, double seconds) {
   std::vector<Notice> notices;
@@ -50,7 +50,7 @@ std::vector<Notice> SweepNoticeMaker::Saw(const SweepEntry& entry, double second
                  [&](const SweepBegan&) {
                    Notice notice;
                    notice.event = NotifyEvent::kStarted;
-                   notice.what = account_.attempts() > 0 ? "goes on" : "started";
+                   notice.what = progress_.attempts() > 0 ? "goes on" : "started";
                    notices.push_back(std::move(notice));
                  },
                  [&](const AttemptEnded& e) {
@@ -82,7 +82,7 @@ Notice SweepNoticeMaker::TrialFailed(const AttemptEnded& entry) const {
   trial.number = entry.trial;
   trial.attempt = entry.attempt + 1;
   trial.trial_class = TrialClassName(entry.trial_class);
-  if (const auto open = account_.open().find(entry.trial); open != account_.open().end()) {
+  if (const auto open = progress_.open().find(entry.trial); open != progress_.open().end()) {
     trial.dir = folder_ + "/" + TrialFolder(open->second.id, entry.attempt);
     trial.parameters = open->second.point;
   }
@@ -101,9 +101,9 @@ Notice SweepNoticeMaker::Ended(const SweepEnded& entry, NotifyEvent event, doubl
                             : entry.exit_code >= kFirstSignalCode ? "was stopped"
                                                                   : "ended",
                             DurationText(seconds), entry.why);
-  notice.what += fmt::format("; {} of {} trials over", account_.over().size(), CountsOf(account_, false).possible);
-  if (account_.failed() > 0) notice.what += fmt::format(", {} failed", account_.failed());
-  if (account_.best()) notice.what += "; best " + ValueText(sweep_, *account_.best());
+  notice.what += fmt::format("; {} of {} trials over", progress_.over().size(), CountsOf(progress_, false).possible);
+  if (progress_.failed() > 0) notice.what += fmt::format(", {} failed", progress_.failed());
+  if (progress_.best()) notice.what += "; best " + ValueText(sweep_, *progress_.best());
   return notice;
 }
 
@@ -119,7 +119,7 @@ std::optional<Notice> SweepNoticeMaker::Reported(TrialNumber trial, const Metric
 }
 
 std::optional<Notice> SweepNoticeMaker::NewBest(double seconds) {
-  const std::optional<BestTrial>& best = account_.best();
+  const std::optional<BestTrial>& best = progress_.best();
   if (!best || best == best_) return std::nullopt;
   best_ = best;
   Notice notice;
@@ -129,30 +129,30 @@ std::optional<Notice> SweepNoticeMaker::NewBest(double seconds) {
   return notice;
 }
 
-void AddState(const SweepDescription& sweep, const SweepProgress& account, std::uint64_t running,
+void AddState(const SweepDescription& sweep, const SweepProgress& progress, std::uint64_t running,
               const std::string& folder, Notice& notice) {
   if (sweep.objective) notice.objective = sweep.objective->metric;
-  if (account.best()) notice.best = TrialOf(sweep, *account.best(), folder);
-  notice.trials = NoticeTrials{CountsOf(account, false).possible, account.over().size(), account.failed(), running};
+  if (progress.best()) notice.best = TrialOf(sweep, *progress.best(), folder);
+  notice.trials = NoticeTrials{CountsOf(progress, false).possible, progress.over().size(), progress.failed(), running};
 }
 
-SweepNotices::SweepNotices(boost::asio::io_context& io, const SweepRequest& request, const SweepProgress& account,
+SweepNotices::SweepNotices(boost::asio::io_context& io, const SweepRequest& request, const SweepProgress& progress,
                            Calls calls)
     : request_(request),
-      account_(account),
+      progress_(progress),
       calls_(std::move(calls)),
       began_ns_(MonotonicNowNs()),
       started_at_(UtcText(WallNowNs())) {
   if (request.notifications.empty()) return;
   NotifierSetting setting;
   setting.notifications = request.notifications;
-  for (const char* variable : OwnEnvironment()) setting.environment.emplace_back(variable);
+  setting.environment = OwnVariables();
   setting.sources = request.run.environment;
   setting.cwd = request.run.cwd;
   setting.search_dirs = request.run.search_dirs;
   setting.folder = request.folder_fd;
   setting.warn = calls_.warn;
-  maker_ = std::make_unique<SweepNoticeMaker>(request.description, account, request.folder);
+  maker_ = std::make_unique<SweepNoticeMaker>(request.description, progress, request.folder);
   notifier_ = std::make_unique<Notifier>(io, std::move(setting));
 }
 
@@ -184,7 +184,7 @@ void SweepNotices::Send(Notice notice) {
   notice.at = UtcText(WallNowNs());
   notice.started = started_at_;
   notice.seconds = Seconds();
-  AddState(request_.description, account_, calls_.running(), request_.folder, notice);
+  AddState(request_.description, progress_, calls_.running(), request_.folder, notice);
   notifier_->Send(notice);
 }
 

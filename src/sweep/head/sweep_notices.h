@@ -24,13 +24,13 @@ namespace muster {
 class SweepNoticeMaker {
  public:
   // Both must outlive it. `folder`: of the sweep.
-  SweepNoticeMaker(const SweepDescription& sweep, const SweepProgress& account, std::string folder);
+  SweepNoticeMaker(const SweepDescription& sweep, const SweepProgress& progress, std::string folder);
 
-  // The notices that follow from the entry, which the account does not have yet. `seconds`: since this head began.
+  // The notices that follow from the entry, which the progress does not have yet. `seconds`: since this head began.
   std::vector<Notice> Saw(const SweepEntry& entry, double seconds);
   // The first report of any trial, unless the sweep had results before this head.
   std::optional<Notice> Reported(TrialNumber trial, const MetricValues& report, double seconds);
-  // The best result so far, if the account has another one than at the last call.
+  // The best result so far, if the progress has another one than at the last call.
   std::optional<Notice> NewBest(double seconds);
 
  private:
@@ -38,14 +38,14 @@ class SweepNoticeMaker {
   Notice TrialFailed(const AttemptEnded& entry) const;
 
   const SweepDescription& sweep_;
-  const SweepProgress& account_;
+  const SweepProgress& progress_;
   const std::string folder_;
   std::optional<BestTrial> best_;
   bool reported_ = false;
 };
 
-// Adds the best trial and the numbers of trials, as the account has them now.
-void AddState(const SweepDescription& sweep, const SweepProgress& account, std::uint64_t running,
+// Adds the best trial and the numbers of trials, as the progress has them now.
+void AddState(const SweepDescription& sweep, const SweepProgress& progress, std::uint64_t running,
               const std::string& folder, Notice& notice);
 
 // Sends the notifications of a sweep: adds to the notices of SweepNoticeMaker what all notices have, and
@@ -58,12 +58,12 @@ class SweepNotices {
   };
 
   // All must outlive it.
-  SweepNotices(boost::asio::io_context& io, const SweepRequest& request, const SweepProgress& account, Calls calls);
+  SweepNotices(boost::asio::io_context& io, const SweepRequest& request, const SweepProgress& progress, Calls calls);
 
-  // Before the account takes the entry.
+  // Before the progress takes the entry.
   void Saw(const SweepEntry& entry);
   void Reported(TrialNumber trial, const MetricValues& report);
-  // After the account has taken the end of a trial.
+  // After the progress has taken the end of a trial.
   void TrialEnded();
   // After the last entry: calls `done` once all has been sent, or NotifierTimes::end has passed.
   void Finish(std::function<void()> done);
@@ -74,7 +74,7 @@ class SweepNotices {
   double Seconds() const;
 
   const SweepRequest& request_;
-  const SweepProgress& account_;
+  const SweepProgress& progress_;
   const Calls calls_;
   std::unique_ptr<SweepNoticeMaker> maker_;
   std::unique_ptr<Notifier> notifier_;

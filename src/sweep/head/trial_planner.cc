@@ -15,10 +15,10 @@
 
 namespace muster {
 
-std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepProgress& account,
+std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepProgress& progress,
                                                  TrialNumber trial, const CheckpointPlace& place) {
-  const auto found = account.open().find(trial);
-  if (found == account.open().end() || place.dir.marked.empty()) return std::nullopt;
+  const auto found = progress.open().find(trial);
+  if (found == progress.open().end() || place.dir.marked.empty()) return std::nullopt;
   const OpenTrial& open = found->second;
   if (open.attempts <= open.first) return std::nullopt;
   const std::uint32_t last = open.attempts - 1;
@@ -224,36 +224,36 @@ int CodeOf(const Diagnostics& problems) { return problems.front().blame == Blame
 
 void TrialPreparation::Advance() {
   Judge();
-  while (const auto trial = course_.planning().NextToPlan()) Plan(*trial);
+  while (const auto trial = scheduler_.planning().NextToPlan()) Plan(*trial);
 }
 
 TrialPreparation::Prepared TrialPreparation::Take(TrialNumber trial) {
   Prepared prepared{{}, std::move(planned_.extract(trial).mapped())};
   AttemptBegan& began = prepared.began;
   began.trial = trial;
-  began.attempt = course_.NextAttempt(trial);
+  began.attempt = scheduler_.NextAttempt(trial);
   began.point = sampler_.At(trial);
   began.id = PointId(began.point);
-  began.plan = course_.planning().PlanOf(trial);
+  began.plan = scheduler_.planning().PlanOf(trial);
   began.run_id = RandomHex(kRunIdBytes);
   if (const auto& resumed = prepared.planned.resumed) began.resumed = resumed->from;
   return prepared;
 }
 
 void TrialPreparation::Judge() {
-  auto batch = course_.planning().NextToJudge();
+  auto batch = scheduler_.planning().NextToJudge();
   if (!batch) return;
   const TrialNumber first = batch->first;
   planner_.Judge(*std::move(batch), [this, first](Result<PointsJudged> judged) {
     if (!judged) calls_.failed(Sentence(judged.error()), CodeOf(judged.error()));
-    if (judged && course_.account().begun() == 0) reasons_.Keep(*judged);
-    course_.planning().Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
+    if (judged && scheduler_.progress().begun() == 0) reasons_.Keep(*judged);
+    scheduler_.planning().Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
     calls_.changed();
   });
 }
 
 void TrialPreparation::Plan(TrialNumber trial) {
-  planner_.Plan(trial, course_.planning().Following(kComparedAtOnce),
+  planner_.Plan(trial, scheduler_.planning().Following(kComparedAtOnce),
                 [this, trial](Result<TrialPlanner::Planned> planned) { OnPlanned(trial, std::move(planned)); });
 }
 
@@ -262,13 +262,13 @@ void TrialPreparation::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned
     const Diagnostic& first = made.error().front();
     if (IsNotOfThePoint(made.error()) || first.kind == "plan_differs") {
       calls_.failed(Sentence(made.error()), CodeOf(made.error()));
-      course_.planning().Abandoned(trial);
+      scheduler_.planning().Abandoned(trial);
     } else {
-      course_.planning().MarkImpossible(trial, first.message, RecipePlaceText(first.place, recipe_file_));
+      scheduler_.planning().MarkImpossible(trial, first.message, RecipePlaceText(first.place, recipe_file_));
     }
     return calls_.changed();
   }
-  auto planned = course_.planning().Planned(trial, made->plan_id, NeedsOf(made->evaluation.plan));
+  auto planned = scheduler_.planning().Planned(trial, made->plan_id, NeedsOf(made->evaluation.plan));
   if (!planned) {
     calls_.failed(Sentence(planned.error()), 2);
   } else {

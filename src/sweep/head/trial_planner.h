@@ -121,7 +121,7 @@ struct TrialResumption {
 // that still exists. Returns nothing if the trial must start from scratch: at its first attempt, after `muster retry`,
 // after it diverged, or without a checkpoint. Only folders below the run directory count: any other folder could hold
 // checkpoints of other trials.
-std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepProgress& account,
+std::optional<TrialResumption> ResumptionOfTrial(const std::string& sweep_dir, const SweepProgress& progress,
                                                  TrialNumber trial, const CheckpointPlace& place);
 
 // Requests to evaluators for a sweep: which points are possible, in an evaluator that stays alive, and the plan of a
@@ -203,10 +203,10 @@ class TrialPreparation {
   };
 
   // The first three must outlive it. `recipe_file` is for places in messages.
-  TrialPreparation(TrialPlanner& planner, TrialScheduler& course, Sampler& sampler, std::string recipe_file,
+  TrialPreparation(TrialPlanner& planner, TrialScheduler& scheduler, Sampler& sampler, std::string recipe_file,
                    Calls calls)
       : planner_(planner),
-        course_(course),
+        scheduler_(scheduler),
         sampler_(sampler),
         recipe_file_(std::move(recipe_file)),
         calls_(std::move(calls)) {}
@@ -228,7 +228,7 @@ class TrialPreparation {
   void OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made);
 
   TrialPlanner& planner_;
-  TrialScheduler& course_;
+  TrialScheduler& scheduler_;
   Sampler& sampler_;
   const std::string recipe_file_;
   const Calls calls_;

@@ -17,6 +17,7 @@
 #include "base/system/unique_fd.h"
 #include "base/values/fingerprint.h"
 #include "base/values/overloaded.h"
+#include "sweep/record/sweep_directory.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/value_archive.h"
 #include "wire/files/run_layout.h"
@@ -47,6 +48,147 @@ CREATE TABLE IF NOT EXISTS departures (
   wall TEXT NOT NULL, complete INTEGER NOT NULL, why TEXT NOT NULL, exit_code INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, why TEXT NOT NULL);
 )";
+
+// Must change with the tables, and with the archive of SweepProgress.
+constexpr std::int64_t kFormat = 6;
+constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
+constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
+// An index is about as large as its journal.
+constexpr std::uint64_t kMinBytes = 16U << 20;
+constexpr std::uint64_t kBytesPerByte = 8;
+constexpr const char* kFiles[] = {kIndexEntry.name, "index.sqlite-journal", "index.sqlite-wal", "index.sqlite-shm"};
+
+constexpr char kMeta[] = R"(
+CREATE TABLE IF NOT EXISTS held (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL,
+  bytes INTEGER NOT NULL, seq INTEGER NOT NULL, known TEXT NOT NULL, boot TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS account (one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER NOT NULL,
+  seq INTEGER NOT NULL, sum INTEGER NOT NULL, archive BLOB NOT NULL);
+)";
+
+tl::unexpected<Diagnostics> Damaged(const std::string& what) { return Fail(MachineError("database", what)); }
+
+// The definitions of all tables, views, triggers and indices of a database, in a fixed order.
+Result<std::vector<std::string>> SchemaOf(const Database& database, const std::string& name, std::size_t most) {
+  std::vector<std::string> schema;
+  const auto read =
+      database.Prepare(fmt::format("SELECT type, name, tbl_name, sql FROM {}.sqlite_master", name).c_str())
+          .ForEach([&](const Statement& row) {
+            schema.push_back(fmt::format("{} {} {} {}", row.Text(0), row.Text(1), row.Text(2), row.Text(3)));
+            return schema.size() <= most;
+          });
+  if (!read) return Fail(read.error());
+  std::sort(schema.begin(), schema.end());
+  return schema;
+}
+
+// Whether it has the tables of an index, or none yet. A database with other tables, or other objects, is not muster's.
+Result<bool> HasTables(const Database& database, const std::string& name) {
+  static const std::vector<std::string> expected = [] {
+    auto made = Database::Open({}, Database::Mode::kTemporary);
+    if (!made || !MakeIndexTables(*made)) return std::vector<std::string>();
+    return SchemaOf(*made, "main", std::numeric_limits<std::size_t>::max()).value_or(std::vector<std::string>());
+  }();
+  const auto schema = SchemaOf(database, name, expected.size());
+  if (!schema) return Fail(schema.error());
+  if (schema->empty()) return false;
+  if (*schema != expected) return Damaged("its tables are not those that muster makes");
+  return true;
+}
+
+JournalPosition PositionOf(const Statement& row, int column) {
+  return {static_cast<std::uint64_t>(row.Integer(column)), static_cast<std::uint64_t>(row.Integer(column + 1))};
+}
+
+// The bytes that identify a journal: its first ones, and the last ones before `end`. Empty if it is too short.
+std::string KnownBy(int folder, std::uint64_t end) {
+  const UniqueFd journal(::openat(folder, kJournalEntry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!journal) return {};
+  const std::uint64_t size = std::min<std::uint64_t>(end, kKnownBytes);
+  Sha256 hash;
+  for (const std::uint64_t offset : {std::uint64_t{0}, end - size}) {
+    std::string bytes(size, '\0');
+    if (::pread(journal.get(), bytes.data(), size, static_cast<off_t>(offset)) != static_cast<ssize_t>(size)) return {};
+    hash.Add(bytes);
+  }
+  return hash.Hex();
+}
+
+std::string In(const std::string& name, const char* statement) { return fmt::format(fmt::runtime(statement), name); }
+
+Result<std::optional<Indexed>> AskIndex(const Database& database, const std::string& name,
+                                        const std::string& sweep_dir) {
+  const Result<bool> tables = HasTables(database, name);
+  if (!tables && database.IsBusy()) return std::nullopt;
+  if (!tables) return Fail(tables.error());
+  if (!*tables) return std::nullopt;
+  Indexed indexed;
+  std::int64_t format = 0;
+  std::string known, boot;
+  const Result<bool> held = database.Prepare(In(name, "SELECT format, bytes, seq, known, boot FROM {}.held").c_str())
+                                .First([&](const Statement& row) {
+                                  format = row.Integer(0);
+                                  indexed.rows = PositionOf(row, 1);
+                                  known = row.Text(3);
+                                  boot = row.Text(4);
+                                });
+  if (!held) return Fail(held.error());
+  if (!*held || format != kFormat || (!boot.empty() && boot != BootId())) return std::nullopt;
+  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string knows = KnownBy(folder.get(), indexed.rows.bytes);
+  if (indexed.rows.bytes > 0 ? knows.empty() || known != knows : indexed.rows.seq > 0) return std::nullopt;
+  const Result<bool> progress =
+      database.Prepare(In(name, "SELECT bytes, seq FROM {}.account").c_str()).First([&](const Statement& row) {
+        indexed.progress = PositionOf(row, 0);
+      });
+  if (!progress) return Fail(progress.error());
+  if (indexed.progress.seq > indexed.rows.seq || indexed.progress.bytes > indexed.rows.bytes) return std::nullopt;
+  return indexed;
+}
+
+constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: reading it is faster than storing progress
+constexpr std::uint64_t kShareUnkept = 16;       // the progress is stored when the journal has grown by this fraction
+constexpr std::uint64_t kRowsAtOnce = 50'000;    // of a transaction while catching up
+
+UniqueFd FolderAt(const std::string& path) {
+  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+// Calls `take` for all records after `from`, and updates the progress.
+LoadedSweep ReadOn(int folder, SweepProgress progress, JournalPosition from,
+                   const std::function<void(const SweepRecord&)>& take) {
+  LoadedSweep loaded;
+  loaded.progress = std::move(progress);
+  loaded.position = ReadSweepJournal(
+      folder, from,
+      [&](const SweepRecord& record) {
+        loaded.progress.Take(record.entry);
+        take(record);
+      },
+      loaded.stopped);
+  return loaded;
+}
+
+// The progress stored in the folder's index, and its position; zeros if there is no matching index.
+Result<std::pair<SweepProgress, JournalPosition>> ProgressInIndex(const std::string& sweep_dir, int folder) {
+  const Result<std::uint64_t> bytes = IndexBytes(folder);
+  if (!bytes) return Fail(bytes.error());
+  if (*bytes == 0 || ::faccessat(folder, kIndexEntry.name, R_OK, 0) != 0) return {};
+  auto database = Database::Open(kIndexEntry.In(sweep_dir), Database::Mode::kRead);
+  if (!database) return Fail(database.error());
+  database->WaitFor(kDatabaseWaitMs);
+  database->LimitValues(*bytes);
+  if (!database->Run("BEGIN")) return Fail(MachineError("database", database->Problem()));
+  const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
+  if (!indexed && database->WasInterrupted()) return {};
+  if (!indexed) return Fail(indexed.error());
+  if (!*indexed) return {};
+  auto progress = StoredSweepProgress(*database, "main");
+  if (!progress) return Fail(progress.error());
+  return std::pair(*std::move(progress), (*indexed)->progress);
+}
+
+// The index is a cache: only the last commit is synced to the disk.
+constexpr char kUnsynced[] = "PRAGMA synchronous = OFF";
 
 }  // namespace
 
@@ -158,7 +300,7 @@ bool SweepRows::Take(const SweepRecord& record) {
 // Serialises a sweep's progress (wire/archive/archive.h): the index stores it, so that the whole journal need not be
 // read.
 
-namespace account_archive {
+namespace progress_archive {
 
 // Two numbers for each range, since an archive has no pairs.
 template <class A>
@@ -187,7 +329,7 @@ void Set(A& archive, TrialSet& set) {
   }
 }
 
-}  // namespace account_archive
+}  // namespace progress_archive
 
 template <class A>
 void Fields(A& archive, OpenTrial& trial) {
@@ -213,14 +355,14 @@ void Fields(A& archive, BestTrial& best) {
 }
 
 template <class V>
-void Fields(V& archive, SweepProgress& account) {
-  OpenTrials& open = account.open_;
-  FinishedTrials& finished = account.finished_;
-  archive(account.sweep_id_, account.name_, account.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
-          open.attempts_, open.ms_, finished.best_, finished.losses_, account.rung_reports_, account.ended_,
-          account.steered_);
-  account_archive::Set(archive, open.impossible_);
-  account_archive::Set(archive, finished.numbers_);
+void Fields(V& archive, SweepProgress& progress) {
+  OpenTrials& open = progress.open_;
+  FinishedTrials& finished = progress.finished_;
+  archive(progress.sweep_id_, progress.name_, progress.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
+          open.attempts_, open.ms_, finished.best_, finished.losses_, progress.rung_reports_, progress.ended_,
+          progress.steered_);
+  progress_archive::Set(archive, open.impossible_);
+  progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;
   std::vector<std::string> quarantined;
   std::string ids;  // eight bytes each
@@ -230,7 +372,7 @@ void Fields(V& archive, SweepProgress& account) {
       ends.push_back(std::uint64_t{end.attempts} << 8 | static_cast<std::uint64_t>(end.trial_class));
     });
     counts.assign(finished.counts_.begin(), finished.counts_.end());
-    quarantined.assign(account.quarantined_.begin(), account.quarantined_.end());
+    quarantined.assign(progress.quarantined_.begin(), progress.quarantined_.end());
     ids.reserve(open.points_.size() * 8);
     for (const std::uint64_t id : open.points_) {
       for (int shift = 0; shift < 64; shift += 8) ids.push_back(static_cast<char>(id >> shift));
@@ -246,7 +388,7 @@ void Fields(V& archive, SweepProgress& account) {
       finished.ends_.Set(ends[i], {static_cast<TrialClass>(trial_class), static_cast<std::uint32_t>(ends[i + 1] >> 8)});
     }
     for (std::size_t i = 0; i < counts.size(); ++i) finished.counts_[i] = counts[i];
-    account.quarantined_ = {quarantined.begin(), quarantined.end()};
+    progress.quarantined_ = {quarantined.begin(), quarantined.end()};
     open.points_.clear();
     open.points_.reserve(ids.size() / 8);
     for (std::size_t at = 0; at + 8 <= ids.size(); at += 8) {
@@ -256,106 +398,6 @@ void Fields(V& archive, SweepProgress& account) {
     }
   }
 }
-
-namespace {
-
-// Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 6;
-constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
-constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
-// An index is about as large as its journal.
-constexpr std::uint64_t kMinBytes = 16U << 20;
-constexpr std::uint64_t kBytesPerByte = 8;
-constexpr const char* kFiles[] = {"index.sqlite", "index.sqlite-journal", "index.sqlite-wal", "index.sqlite-shm"};
-
-constexpr char kMeta[] = R"(
-CREATE TABLE IF NOT EXISTS held (one INTEGER PRIMARY KEY CHECK (one = 1), format INTEGER NOT NULL,
-  bytes INTEGER NOT NULL, seq INTEGER NOT NULL, known TEXT NOT NULL, boot TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS account (one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER NOT NULL,
-  seq INTEGER NOT NULL, sum INTEGER NOT NULL, archive BLOB NOT NULL);
-)";
-
-tl::unexpected<Diagnostics> Damaged(const std::string& what) { return Fail(MachineError("database", what)); }
-
-// The definitions of all tables, views, triggers and indices of a database, in a fixed order.
-Result<std::vector<std::string>> SchemaOf(const Database& database, const std::string& name, std::size_t most) {
-  std::vector<std::string> schema;
-  const auto read =
-      database.Prepare(fmt::format("SELECT type, name, tbl_name, sql FROM {}.sqlite_master", name).c_str())
-          .ForEach([&](const Statement& row) {
-            schema.push_back(fmt::format("{} {} {} {}", row.Text(0), row.Text(1), row.Text(2), row.Text(3)));
-            return schema.size() <= most;
-          });
-  if (!read) return Fail(read.error());
-  std::sort(schema.begin(), schema.end());
-  return schema;
-}
-
-// Whether it has the tables of an index, or none yet. A database with other tables, or other objects, is not muster's.
-Result<bool> HasTables(const Database& database, const std::string& name) {
-  static const std::vector<std::string> expected = [] {
-    auto made = Database::Open({}, Database::Mode::kTemporary);
-    if (!made || !MakeIndexTables(*made)) return std::vector<std::string>();
-    return SchemaOf(*made, "main", std::numeric_limits<std::size_t>::max()).value_or(std::vector<std::string>());
-  }();
-  const auto schema = SchemaOf(database, name, expected.size());
-  if (!schema) return Fail(schema.error());
-  if (schema->empty()) return false;
-  if (*schema != expected) return Damaged("its tables are not those that muster makes");
-  return true;
-}
-
-JournalPosition PositionOf(const Statement& row, int column) {
-  return {static_cast<std::uint64_t>(row.Integer(column)), static_cast<std::uint64_t>(row.Integer(column + 1))};
-}
-
-// The bytes that identify a journal: its first ones, and the last ones before `end`. Empty if it is too short.
-std::string KnownBy(int folder, std::uint64_t end) {
-  const UniqueFd journal(::openat(folder, kJournalEntry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!journal) return {};
-  const std::uint64_t size = std::min<std::uint64_t>(end, kKnownBytes);
-  Sha256 hash;
-  for (const std::uint64_t offset : {std::uint64_t{0}, end - size}) {
-    std::string bytes(size, '\0');
-    if (::pread(journal.get(), bytes.data(), size, static_cast<off_t>(offset)) != static_cast<ssize_t>(size)) return {};
-    hash.Add(bytes);
-  }
-  return hash.Hex();
-}
-
-std::string In(const std::string& name, const char* statement) { return fmt::format(fmt::runtime(statement), name); }
-
-Result<std::optional<Indexed>> AskIndex(const Database& database, const std::string& name,
-                                        const std::string& sweep_dir) {
-  const Result<bool> tables = HasTables(database, name);
-  if (!tables && database.IsBusy()) return std::nullopt;
-  if (!tables) return Fail(tables.error());
-  if (!*tables) return std::nullopt;
-  Indexed indexed;
-  std::int64_t format = 0;
-  std::string known, boot;
-  const Result<bool> held = database.Prepare(In(name, "SELECT format, bytes, seq, known, boot FROM {}.held").c_str())
-                                .First([&](const Statement& row) {
-                                  format = row.Integer(0);
-                                  indexed.rows = PositionOf(row, 1);
-                                  known = row.Text(3);
-                                  boot = row.Text(4);
-                                });
-  if (!held) return Fail(held.error());
-  if (!*held || format != kFormat || (!boot.empty() && boot != BootId())) return std::nullopt;
-  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::string knows = KnownBy(folder.get(), indexed.rows.bytes);
-  if (indexed.rows.bytes > 0 ? knows.empty() || known != knows : indexed.rows.seq > 0) return std::nullopt;
-  const Result<bool> account =
-      database.Prepare(In(name, "SELECT bytes, seq FROM {}.account").c_str()).First([&](const Statement& row) {
-        indexed.account = PositionOf(row, 0);
-      });
-  if (!account) return Fail(account.error());
-  if (indexed.account.seq > indexed.rows.seq || indexed.account.bytes > indexed.rows.bytes) return std::nullopt;
-  return indexed;
-}
-
-}  // namespace
 
 Result<std::optional<Indexed>> WhatIsIndexed(Database& database, const std::string& name,
                                              const std::string& sweep_dir) {
@@ -378,21 +420,21 @@ Result<void> CheckRows(Database& database, const std::string& name) {
 }
 
 Result<SweepProgress> StoredSweepProgress(Database& database, const std::string& name) {
-  std::optional<SweepProgress> account;
+  std::optional<SweepProgress> progress;
   const Result<bool> kept =
       database.Prepare(In(name, "SELECT sum, archive FROM {}.account").c_str()).First([&](const Statement& row) {
         const std::string_view bytes = row.Text(1);
-        if (row.Integer(0) == Crc32c(bytes)) account = Unarchived<SweepProgress>(bytes);
+        if (row.Integer(0) == Crc32c(bytes)) progress = Unarchived<SweepProgress>(bytes);
       });
   if (!kept) return Fail(kept.error());
   if (!*kept) return SweepProgress();
-  if (!account) return Damaged("the sweep's summary has a wrong checksum");
-  return *std::move(account);
+  if (!progress) return Damaged("the sweep's summary has a wrong checksum");
+  return *std::move(progress);
 }
 
 Result<std::uint64_t> IndexBytes(int folder) {
   struct stat index {};
-  if (::fstatat(folder, kFiles[0], &index, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  if (::fstatat(folder, kIndexEntry.name, &index, AT_SYMLINK_NOFOLLOW) != 0) return 0;
   if (!S_ISREG(index.st_mode)) return Damaged("it is not a regular file");
   const auto bytes = static_cast<std::uint64_t>(index.st_size);
   struct stat journal {};
@@ -434,8 +476,8 @@ bool WriteHeld(Database& database, int folder, JournalPosition position, const s
       .Run();
 }
 
-bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account) {
-  const std::string archive = Archived(account);
+bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& progress) {
+  const std::string archive = Archived(progress);
   return database.Prepare("INSERT OR REPLACE INTO account VALUES (1, ?1, ?2, ?3, ?4)")
       .Bind(1, position.bytes)
       .Bind(2, position.seq)
@@ -443,52 +485,6 @@ bool WriteSweepProgress(Database& database, JournalPosition position, const Swee
       .BindBlob(4, archive)
       .Run();
 }
-
-namespace {
-
-constexpr std::uint64_t kFewBytes = 256U << 10;  // of the journal: reading it is faster than storing progress
-constexpr std::uint64_t kShareUnkept = 16;       // the progress is stored when the journal has grown by this fraction
-constexpr std::uint64_t kRowsAtOnce = 50'000;    // of a transaction while catching up
-
-UniqueFd FolderAt(const std::string& path) {
-  return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
-// Calls `take` for all records after `from`, and updates the progress.
-LoadedSweep ReadOn(int folder, SweepProgress account, JournalPosition from,
-                   const std::function<void(const SweepRecord&)>& take) {
-  LoadedSweep loaded;
-  loaded.account = std::move(account);
-  loaded.position = ReadSweepJournal(
-      folder, from,
-      [&](const SweepRecord& record) {
-        loaded.account.Take(record.entry);
-        take(record);
-      },
-      loaded.stopped);
-  return loaded;
-}
-
-// The progress stored in the folder's index, and its position; zeros if there is no matching index.
-Result<std::pair<SweepProgress, JournalPosition>> ProgressInIndex(const std::string& sweep_dir, int folder) {
-  const Result<std::uint64_t> bytes = IndexBytes(folder);
-  if (!bytes) return Fail(bytes.error());
-  if (*bytes == 0 || ::faccessat(folder, kIndexName + 1, R_OK, 0) != 0) return {};
-  auto database = Database::Open(sweep_dir + kIndexName, Database::Mode::kRead);
-  if (!database) return Fail(database.error());
-  database->WaitFor(kDatabaseWaitMs);
-  database->LimitValues(*bytes);
-  if (!database->Run("BEGIN")) return Fail(MachineError("database", database->Problem()));
-  const auto indexed = WhatIsIndexed(*database, "main", sweep_dir);
-  if (!indexed && database->WasInterrupted()) return {};
-  if (!indexed) return Fail(indexed.error());
-  if (!*indexed) return {};
-  auto account = StoredSweepProgress(*database, "main");
-  if (!account) return Fail(account.error());
-  return std::pair(*std::move(account), (*indexed)->account);
-}
-
-}  // namespace
 
 LoadedSweep LoadSweepProgress(const std::string& sweep_dir) {
   const UniqueFd folder = FolderAt(sweep_dir);
@@ -501,13 +497,6 @@ LoadedSweep LoadSweepProgress(const std::string& sweep_dir) {
 }
 
 // --- for the head -----------------------------------------------------------------------------------
-
-namespace {
-
-// The index is a cache: only the last commit is synced to the disk.
-constexpr char kUnsynced[] = "PRAGMA synchronous = OFF";
-
-}  // namespace
 
 struct SweepIndex::State {
   std::string sweep_dir;
@@ -527,7 +516,7 @@ struct SweepIndex::State {
   bool Rebuild();
   bool Begin();
   void GiveUp();
-  bool Write(const SweepProgress& account, JournalPosition position, bool keep, const std::string& boot_now);
+  bool Write(const SweepProgress& progress, JournalPosition position, bool keep, const std::string& boot_now);
 };
 
 Result<bool> SweepIndex::State::Continue() {
@@ -535,9 +524,9 @@ Result<bool> SweepIndex::State::Continue() {
   if (!bytes) return Fail(bytes.error());
   if (*bytes == 0) return false;
   if (NamesAnotherFile(folder.get())) {
-    return Fail(MachineError("database", "what was left to be undone in it names another file"));
+    return Fail(MachineError("database", "its rollback journal belongs to another database"));
   }
-  auto opened = Database::Open(sweep_dir + kIndexName, Database::Mode::kWrite);
+  auto opened = Database::Open(kIndexEntry.In(sweep_dir), Database::Mode::kWrite);
   if (!opened) return Fail(opened.error());
   database = *std::move(opened);
   database->WaitFor(kDatabaseWaitMs);
@@ -547,7 +536,7 @@ Result<bool> SweepIndex::State::Continue() {
   if (!*indexed) return false;
   if (auto checked = CheckRows(*database, "main"); !checked) return Fail(checked.error());
   held = (*indexed)->rows;
-  kept = (*indexed)->account.bytes;
+  kept = (*indexed)->progress.bytes;
   // Synced to the disk before the first change: from now on the index is valid for this boot only.
   if (!database->Run("PRAGMA cache_size = -32768; PRAGMA synchronous = FULL")) return false;
   if (!database->Prepare("UPDATE held SET boot = ?1").Bind(1, boot).Run()) return false;
@@ -561,7 +550,7 @@ bool SweepIndex::State::Rebuild() {
   kept = 0;
   within = false;
   RemoveIndex(folder.get());
-  auto opened = Database::Open(sweep_dir + kIndexName, Database::Mode::kWrite);
+  auto opened = Database::Open(kIndexEntry.In(sweep_dir), Database::Mode::kWrite);
   if (!opened) {
     problem = opened.error().front().message;
     return false;
@@ -586,10 +575,10 @@ void SweepIndex::State::GiveUp() {
   database.reset();
 }
 
-bool SweepIndex::State::Write(const SweepProgress& account, JournalPosition position, bool keep,
+bool SweepIndex::State::Write(const SweepProgress& progress, JournalPosition position, bool keep,
                               const std::string& boot_now) {
   if (!Begin() || !WriteHeld(*database, folder.get(), position, boot_now)) return false;
-  return !keep || WriteSweepProgress(*database, position, account);
+  return !keep || WriteSweepProgress(*database, position, progress);
 }
 
 SweepIndex::SweepIndex(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -613,21 +602,21 @@ SweepIndex SweepIndex::Open(const std::string& sweep_dir) {
 
 LoadedSweep SweepIndex::CatchUp() {
   State& s = *state_;
-  SweepProgress account;
+  SweepProgress progress;
   JournalPosition from;
   if (s.database && s.kept > 0) {
     const auto indexed = WhatIsIndexed(*s.database, "main", s.sweep_dir);
-    auto kept_account = StoredSweepProgress(*s.database, "main");
-    if (indexed && *indexed && kept_account) {
-      account = *std::move(kept_account);
-      from = (*indexed)->account;
-    } else if (!kept_account) {
-      s.damage = kept_account.error().front().message;
+    auto kept_progress = StoredSweepProgress(*s.database, "main");
+    if (indexed && *indexed && kept_progress) {
+      progress = *std::move(kept_progress);
+      from = (*indexed)->progress;
+    } else if (!kept_progress) {
+      s.damage = kept_progress.error().front().message;
       if (!s.Rebuild()) s.GiveUp();
     }
   }
   std::uint64_t taken = 0;
-  LoadedSweep loaded = ReadOn(s.folder.get(), std::move(account), from, [&](const SweepRecord& record) {
+  LoadedSweep loaded = ReadOn(s.folder.get(), std::move(progress), from, [&](const SweepRecord& record) {
     if (!s.rows || record.seq <= s.held.seq) return;
     Take(record);
     // The position is removed first: if this process dies while catching up, the next one discards the rows.
@@ -638,7 +627,7 @@ LoadedSweep SweepIndex::CatchUp() {
     if (!s.Rebuild()) s.GiveUp();
     return CatchUp();
   }
-  if (taken > 0 || s.held.seq == 0) Commit(loaded.account, loaded.position);
+  if (taken > 0 || s.held.seq == 0) Commit(loaded.progress, loaded.position);
   if (s.database) s.database->WaitFor(0);
   return loaded;
 }
@@ -650,7 +639,7 @@ void SweepIndex::Take(const SweepRecord& record) {
   s.held.seq = record.seq;
 }
 
-void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, bool leaving) {
+void SweepIndex::Commit(const SweepProgress& progress, JournalPosition position, bool leaving) {
   State& s = *state_;
   if (!s.database) return;
   const std::uint64_t grown = position.bytes - std::min(position.bytes, s.kept);
@@ -658,11 +647,11 @@ void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, 
   if (leaving) {
     s.database->WaitFor(kDatabaseWaitMs);
     // All rows are synced to the disk before the index is declared valid.
-    if (!s.Write(account, position, keep, s.boot)) return s.GiveUp();
+    if (!s.Write(progress, position, keep, s.boot)) return s.GiveUp();
     if (!s.database->Run("COMMIT")) return;
     s.within = false;
     s.kept = position.bytes;
-    const UniqueFd file(::open((s.sweep_dir + kIndexName).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+    const UniqueFd file(::open(kIndexEntry.In(s.sweep_dir).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     if (!file || ::fdatasync(file.get()) != 0) return;
     const bool whole =
         s.database->Run("PRAGMA synchronous = FULL; UPDATE held SET boot = ''") && s.database->Run(kUnsynced);
@@ -670,7 +659,7 @@ void SweepIndex::Commit(const SweepProgress& account, JournalPosition position, 
     return;
   }
   if (!s.within && !keep && position.seq == s.held.seq) return;
-  if (!s.Write(account, position, keep, s.boot)) {
+  if (!s.Write(progress, position, keep, s.boot)) {
     if (!s.database->IsBusy()) s.GiveUp();
     return;
   }

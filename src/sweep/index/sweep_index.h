@@ -48,12 +48,10 @@ class SweepRows {
 //
 // A sweep directory may come from elsewhere. Rows are read only from an index that is exactly what muster creates.
 
-inline constexpr char kIndexName[] = "/index.sqlite";
-
 // The position up to which the rows and the stored progress of an index go.
 struct Indexed {
   JournalPosition rows;
-  JournalPosition account;
+  JournalPosition progress;
 };
 
 // For an index that was opened as `name` ("main", or an attached one). Fails with kind "database" if it is damaged or
@@ -79,7 +77,7 @@ bool MakeIndexTables(Database& database);
 // Within a transaction: stores the position of the index, and the progress at that position. Returns false if it cannot
 // be written.
 bool WriteHeld(Database& database, int folder, JournalPosition position, const std::string& boot);
-bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& account);
+bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& progress);
 
 // The index of a sweep: index.sqlite, a cache of its journal that can be deleted at any time. It holds the entries
 // as rows and, from time to time, the progress, so that the whole journal need not be
@@ -91,7 +89,7 @@ bool WriteSweepProgress(Database& database, JournalPosition position, const Swee
 
 // The progress of a sweep, from the intact part of its journal.
 struct LoadedSweep {
-  SweepProgress account;
+  SweepProgress progress;
   JournalPosition position;
   std::string stopped;  // why reading stopped before the end of the file; empty if it did not
   std::string damage;   // why the index was not used; empty if it was, or there is none
@@ -114,10 +112,10 @@ class SweepIndex {
   // Adds the next record of the journal; after CatchUp. Cheap; nothing is written before Commit.
   void Take(const SweepRecord& record);
 
-  // Stores the added records; `account` and `position` are those after them. Without `leaving` it does not wait: if a
+  // Stores the added records; `progress` and `position` are those after them. Without `leaving` it does not wait: if a
   // reader has locked the index, the next Commit tries again. `leaving`: the last call of the head; the index then
   // stays valid if the machine is switched off.
-  void Commit(const SweepProgress& account, JournalPosition position, bool leaving = false);
+  void Commit(const SweepProgress& progress, JournalPosition position, bool leaving = false);
 
   // Why there is no index; empty if there is one. The sweep works without.
   const std::string& problem() const;

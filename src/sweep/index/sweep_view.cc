@@ -124,25 +124,15 @@ bool Join(Database& database, bool held) {
   return database.Run(views.c_str());
 }
 
-}  // namespace
-
-SweepView::SweepView(LoadedSweep loaded, std::unique_ptr<Rows> rows)
-    : loaded_(std::move(loaded)), rows_(std::move(rows)) {}
-SweepView::SweepView(SweepView&&) noexcept = default;
-SweepView& SweepView::operator=(SweepView&&) noexcept = default;
-SweepView::~SweepView() = default;
-
-namespace {
-
 // Attaches the sweep's index for reading as "held", in its current state, and reads its progress. Nothing if no index
 // matches; an error if it is damaged.
 Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& sweep_dir, int folder,
-                                         SweepProgress& account) {
+                                         SweepProgress& progress) {
   const Result<std::uint64_t> bytes = IndexBytes(folder);
   if (!bytes) return Fail(bytes.error());
-  if (*bytes == 0 || ::faccessat(folder, "index.sqlite", R_OK, 0) != 0) return std::nullopt;
+  if (*bytes == 0 || ::faccessat(folder, kIndexEntry.name, R_OK, 0) != 0) return std::nullopt;
   database.LimitValues(std::max(*bytes, kMaxValue));
-  if (auto attached = database.Attach(sweep_dir + kIndexName, "held"); !attached) {
+  if (auto attached = database.Attach(kIndexEntry.In(sweep_dir), "held"); !attached) {
     if (database.WasInterrupted()) return std::nullopt;
     return Fail(attached.error());
   }
@@ -154,7 +144,7 @@ Result<std::optional<Indexed>> HoldIndex(Database& database, const std::string& 
   if (auto checked = CheckRows(database, "held"); !checked) return Fail(checked.error());
   auto kept = StoredSweepProgress(database, "held");
   if (!kept) return Fail(kept.error());
-  account = *std::move(kept);
+  progress = *std::move(kept);
   return indexed;
 }
 
@@ -166,55 +156,6 @@ Result<Database> OpenRows() {
     return database;
   return Fail(MachineError("database", database->Problem()));
 }
-
-}  // namespace
-
-Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
-  auto opened = OpenRows();
-  if (!opened) return Fail(opened.error());
-  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  LoadedSweep loaded;
-  auto held_index = HoldIndex(*opened, sweep_dir, folder.get(), loaded.account);
-  if (!held_index) loaded.damage = held_index.error().front().message;
-  const std::optional<Indexed> indexed = held_index ? *held_index : std::nullopt;
-  if (!indexed) {
-    // The damaged index is not used any more.
-    opened = OpenRows();
-    if (!opened) return Fail(opened.error());
-    if (!opened->Run("BEGIN")) return Fail(MachineError("database", opened->Problem()));
-    loaded.account = {};
-  }
-  auto rows = std::make_unique<Rows>(Rows{*std::move(opened), std::nullopt});
-  Database& database = rows->database;
-  if (!SweepRows::MakeTables(database) || !Join(database, indexed.has_value())) {
-    return Fail(
-        MachineError("sweep", fmt::format("the rows of {} cannot be read: {}", Quoted(sweep_dir), database.Problem())));
-  }
-  rows->above.emplace(database, indexed.has_value());
-  bool written = true;
-  const std::uint64_t held = indexed ? indexed->rows.seq : 0;
-  SweepProgress& account = loaded.account;
-  loaded.position = ReadSweepJournal(
-      folder.get(), indexed ? indexed->account : JournalPosition(),
-      [&](const SweepRecord& record) {
-        account.Take(record.entry);
-        if (record.seq > held) written = written && rows->above->Take(record);
-      },
-      loaded.stopped);
-  if (!written) {
-    return Fail(MachineError("sweep",
-                             fmt::format("the rows of {} cannot be made: {}", Quoted(sweep_dir), database.Problem()),
-                             "there has to be room where $TMPDIR or /var/tmp is"));
-  }
-  if (loaded.position.seq == 0) {
-    return Fail(Error("sweep", {},
-                      fmt::format("{} has no journal with a beginning: {}", Quoted(sweep_dir),
-                                  loaded.stopped.empty() ? "it is empty" : loaded.stopped)));
-  }
-  return SweepView(std::move(loaded), std::move(rows));
-}
-
-namespace {
 
 Result<void> Reported(Result<void> read) {
   if (read) return read;
@@ -244,7 +185,90 @@ Result<std::string> TextOf(Statement statement) {
   return text;
 }
 
+constexpr std::size_t kMinPrefix = 4;
+
+auto None(std::string message, std::string hint = {}) {
+  return Fail(Error("trial", {}, std::move(message), std::move(hint)));
+}
+
+Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
+  const SweepProgress& progress = view.progress();
+  if (name == "best") {
+    if (progress.best()) return progress.best()->trial;
+    return None(
+        "no trial has succeeded with a value of the objective",
+        "muster show SWEEP names the objective and the trials that failed; a sweep without one has no best trial");
+  }
+  const auto number = ParseNumber<TrialNumber>(name);
+  if (number && *number < progress.trials()) return *number;
+  const auto found = name.size() < kMinPrefix ? std::vector<TrialNumber>() : view.TrialsOfId(name, 2);
+  if (!found) return Fail(found.error());
+  if (found->size() == 1) return found->front();
+  if (found->size() > 1) {
+    return None(fmt::format("{} begins the ids of trials {} and {}", Quoted(name), (*found)[0], (*found)[1]));
+  }
+  if (number)
+    return None(fmt::format("the sweep has {} trials, counted from 0: there is no {}", progress.trials(), name));
+  return None(fmt::format("the sweep has no trial {}", Quoted(name)),
+              "a trial is named by its number, by at least 4 characters of its id once it has begun, or as best");
+}
+
+bool IsNewer(const RunOrSweepMatch& a, const RunOrSweepMatch& b) {
+  return std::tie(a.stamp, a.made_ns) > std::tie(b.stamp, b.made_ns);
+}
+
 }  // namespace
+
+SweepView::SweepView(LoadedSweep loaded, std::unique_ptr<Rows> rows)
+    : loaded_(std::move(loaded)), rows_(std::move(rows)) {}
+SweepView::SweepView(SweepView&&) noexcept = default;
+SweepView& SweepView::operator=(SweepView&&) noexcept = default;
+SweepView::~SweepView() = default;
+
+Result<SweepView> SweepView::Open(const std::string& sweep_dir) {
+  auto opened = OpenRows();
+  if (!opened) return Fail(opened.error());
+  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  LoadedSweep loaded;
+  auto held_index = HoldIndex(*opened, sweep_dir, folder.get(), loaded.progress);
+  if (!held_index) loaded.damage = held_index.error().front().message;
+  const std::optional<Indexed> indexed = held_index ? *held_index : std::nullopt;
+  if (!indexed) {
+    // The damaged index is not used any more.
+    opened = OpenRows();
+    if (!opened) return Fail(opened.error());
+    if (!opened->Run("BEGIN")) return Fail(MachineError("database", opened->Problem()));
+    loaded.progress = {};
+  }
+  auto rows = std::make_unique<Rows>(Rows{*std::move(opened), std::nullopt});
+  Database& database = rows->database;
+  if (!SweepRows::MakeTables(database) || !Join(database, indexed.has_value())) {
+    return Fail(
+        MachineError("sweep", fmt::format("the rows of {} cannot be read: {}", Quoted(sweep_dir), database.Problem())));
+  }
+  rows->above.emplace(database, indexed.has_value());
+  bool written = true;
+  const std::uint64_t held = indexed ? indexed->rows.seq : 0;
+  SweepProgress& progress = loaded.progress;
+  loaded.position = ReadSweepJournal(
+      folder.get(), indexed ? indexed->progress : JournalPosition(),
+      [&](const SweepRecord& record) {
+        progress.Take(record.entry);
+        if (record.seq > held) written = written && rows->above->Take(record);
+      },
+      loaded.stopped);
+  if (!written) {
+    return Fail(MachineError("sweep",
+                             fmt::format("the rows of {} cannot be made: {}", Quoted(sweep_dir), database.Problem()),
+                             "there has to be room where $TMPDIR or /var/tmp is"));
+  }
+  if (loaded.position.seq == 0) {
+    return Fail(Error("sweep", {},
+                      fmt::format("{} has no journal with a beginning: {}", Quoted(sweep_dir),
+                                  loaded.stopped.empty() ? "it is empty" : loaded.stopped)));
+  }
+  return SweepView(std::move(loaded), std::move(rows));
+}
 
 std::string AttemptRow::AttemptState(bool live) const {
   if (ended.empty()) return live ? "running" : "lost";
@@ -442,38 +466,6 @@ Result<std::string> SweepView::Last() const {
       "UNION ALL SELECT max(coalesce(ended, began)) FROM trials_and_attempts)"));
 }
 
-namespace {
-
-constexpr std::size_t kMinPrefix = 4;
-
-auto None(std::string message, std::string hint = {}) {
-  return Fail(Error("trial", {}, std::move(message), std::move(hint)));
-}
-
-Result<TrialNumber> Named(const SweepView& view, std::string_view name) {
-  const SweepProgress& account = view.account();
-  if (name == "best") {
-    if (account.best()) return account.best()->trial;
-    return None(
-        "no trial has succeeded with a value of the objective",
-        "muster show SWEEP names the objective and the trials that failed; a sweep without one has no best trial");
-  }
-  const auto number = ParseNumber<TrialNumber>(name);
-  if (number && *number < account.trials()) return *number;
-  const auto found = name.size() < kMinPrefix ? std::vector<TrialNumber>() : view.TrialsOfId(name, 2);
-  if (!found) return Fail(found.error());
-  if (found->size() == 1) return found->front();
-  if (found->size() > 1) {
-    return None(fmt::format("{} begins the ids of trials {} and {}", Quoted(name), (*found)[0], (*found)[1]));
-  }
-  if (number)
-    return None(fmt::format("the sweep has {} trials, counted from 0: there is no {}", account.trials(), name));
-  return None(fmt::format("the sweep has no trial {}", Quoted(name)),
-              "a trial is named by its number, by at least 4 characters of its id once it has begun, or as best");
-}
-
-}  // namespace
-
 std::optional<std::pair<std::string, std::string>> SweepAndTrial(std::string_view word) {
   const std::size_t colon = word.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == word.size()) return std::nullopt;
@@ -496,7 +488,7 @@ Result<ChosenTrial> ChooseTrial(const SweepView& view, std::string_view word) {
   if (!trial) return Fail(trial.error());
   chosen.trial = *trial;
   // The best attempt need not be the last one.
-  const auto& best = view.account().best();
+  const auto& best = view.progress().best();
   if (word == "best" && !chosen.attempt && best) chosen.attempt = best->attempt;
   return chosen;
 }
@@ -546,14 +538,6 @@ std::optional<TrialOfRun> FindTrialOfRun(const std::string& run_dir) {
                                 *attempt == 0 ? std::string() : fmt::format(".{}", *attempt + 1)),
                     sweep_dir, file->objective ? file->objective->metric : ""};
 }
-
-namespace {
-
-bool IsNewer(const RunOrSweepMatch& a, const RunOrSweepMatch& b) {
-  return std::tie(a.stamp, a.made_ns) > std::tie(b.stamp, b.made_ns);
-}
-
-}  // namespace
 
 std::optional<NamedRunOrSweep> ChooseRunOrSweep(const std::optional<RunOrSweepMatch>& run,
                                                 const std::optional<RunOrSweepMatch>& sweep, bool named,

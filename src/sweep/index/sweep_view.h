@@ -67,7 +67,7 @@ class SweepView {
   SweepView& operator=(SweepView&&) noexcept;
   ~SweepView();
 
-  const SweepProgress& account() const { return loaded_.account; }
+  const SweepProgress& progress() const { return loaded_.progress; }
   const std::string& stopped() const { return loaded_.stopped; }  // LoadedSweep
   const std::string& damage() const { return loaded_.damage; }
 

@@ -12,7 +12,6 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMaxBytes = 16U << 20;
 constexpr std::size_t kFirstDigits = 2;
 
 Result<SweepFile> Unreadable(const std::string& sweep_dir, const std::string& why) {
@@ -45,7 +44,7 @@ std::string TrialFolder(std::string_view id, std::uint32_t attempt) {
     const bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
     if (!digit) c = '_';
   }
-  return fmt::format("t/{}/{}.{}", name.substr(0, kFirstDigits), name, attempt);
+  return fmt::format("{}/{}/{}.{}", kTrialsEntry.name, name.substr(0, kFirstDigits), name, attempt);
 }
 
 namespace {
@@ -97,7 +96,7 @@ std::string SweepFileText(const SweepFile& file, const Value& description) {
 }
 
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
-  const auto text = ReadWholeFile(sweep_dir + "/sweep.json", kMaxBytes);
+  const auto text = ReadWholeFile(kSweepEntry.In(sweep_dir), kSweepEntry.most);
   if (!text) return Unreadable(sweep_dir, text.error().front().message);
   const auto json = ValueFromJsonText(*text);
   if (!json || json->AsMap() == nullptr) return Unreadable(sweep_dir, "sweep.json is not a JSON object");

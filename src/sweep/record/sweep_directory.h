@@ -1,10 +1,12 @@
 // The directory of a sweep: its path, its files except journal and index, and how a SWEEP argument is resolved.
 //
-//   sweeps/<name>/<time>-<id>/   sweep.json  recipe/  inputs.json  journal.jsonl  index.sqlite  lock  t/…
+//   sweeps/<name>/<time>-<id>/   sweep.json  recipe/  journal.jsonl  index.sqlite  lock  t/…
 //
 // Created and locked like a run directory (run/directory/run_directory.h).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,11 +18,22 @@
 #include "muster/value.h"
 #include "run/directory/run_directory.h"
 #include "space/sweep_description.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 
+inline constexpr RunEntry kSweepEntry = {.name = "sweep.json", .most = std::size_t{16} << 20};
+inline constexpr RunEntry kIndexEntry = {.name = "index.sqlite"};
+inline constexpr RunEntry kAllocationsEntry = {.name = "jobs", .most = std::size_t{1} << 20};
+inline constexpr RunEntry kTrialsEntry = {.name = "t", .folder = true};
+// All of them, in the order in which docs/sweeps.md describes them; the others are as in a run directory.
+inline constexpr std::array kSweepEntries = {
+    kSweepEntry, kRecipeEntry, kInputsEntry,        kJournalEntry,     kPythonEntry, kIndexEntry,     kTagsEntry,
+    kNoteEntry,  kLockEntry,   kControlEntry,       kHeadLogEntry,     kJobEntry,    kJobScriptEntry, kJobOutputEntry,
+    kJobIdEntry, kJobEndEntry, kNotificationsEntry, kAllocationsEntry, kTrialsEntry};
+
 inline constexpr DirectoryKind kSweepDirectories = {
-    "sweep", "sweep.json", "start one with muster sweep, or name its folder",
+    "sweep", kSweepEntry.name, "start one with muster sweep, or name its folder",
     "see muster ls; wait for it to end, or stop it with ctrl-c where it runs"};
 
 // The folder of all sweeps: below $MUSTER_HOME (its value, may be empty), else below `cwd`.

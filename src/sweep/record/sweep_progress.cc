@@ -286,26 +286,26 @@ void SweepProgress::Take(const SweepEntry& entry) {
              entry);
 }
 
-TrialCounts CountsOf(const SweepProgress& account, bool live) {
+TrialCounts CountsOf(const SweepProgress& progress, bool live) {
   TrialCounts counts;
-  counts.over = account.over().size();
-  counts.failed = account.failed();
-  counts.impossible = account.impossible().size();
-  for (const auto& [trial, open] : account.open()) counts.running += live && open.running ? 1 : 0;
-  counts.possible = account.trials() - std::min<std::uint64_t>(account.trials(), counts.impossible);
+  counts.over = progress.over().size();
+  counts.failed = progress.failed();
+  counts.impossible = progress.impossible().size();
+  for (const auto& [trial, open] : progress.open()) counts.running += live && open.running ? 1 : 0;
+  counts.possible = progress.trials() - std::min<std::uint64_t>(progress.trials(), counts.impossible);
   counts.waiting = counts.possible - std::min(counts.possible, counts.over + counts.running);
   return counts;
 }
 
-std::optional<std::uint64_t> MostTrials(const SweepProgress& account, const BudgetChoice& budget) {
+std::optional<std::uint64_t> MostTrials(const SweepProgress& progress, const BudgetChoice& budget) {
   if (!budget.trials) return std::nullopt;
-  return std::max(*budget.trials, account.steered().max_trials.value_or(0));
+  return std::max(*budget.trials, progress.steered().max_trials.value_or(0));
 }
 
-std::string SweepState(const SweepProgress& account, bool live) {
+std::string SweepState(const SweepProgress& progress, bool live) {
   if (live) return "running";
-  if (!account.ended()) return "lost";
-  return account.ended()->complete ? "complete" : "stopped";
+  if (!progress.ended()) return "lost";
+  return progress.ended()->complete ? "complete" : "stopped";
 }
 
 }  // namespace muster

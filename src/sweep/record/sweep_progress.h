@@ -156,7 +156,7 @@ class OpenTrials {
 
  private:
   template <class V>
-  friend void Fields(V& archive, SweepProgress& account);  // sweep/index/sweep_index.h
+  friend void Fields(V& archive, SweepProgress& progress);  // sweep/index/sweep_index.h
   // Whether the sampler has it; true for all numbers as long as its size is unknown.
   bool IsTrial(TrialNumber trial) const { return sampled_ == 0 || trial < sampled_; }
 
@@ -202,7 +202,7 @@ class FinishedTrials {
 
  private:
   template <class V>
-  friend void Fields(V& archive, SweepProgress& account);  // sweep/index/sweep_index.h
+  friend void Fields(V& archive, SweepProgress& progress);  // sweep/index/sweep_index.h
 
   TrialSet numbers_;
   TrialEnds ends_;
@@ -270,7 +270,7 @@ class SweepProgress {
 
  private:
   template <class V>
-  friend void Fields(V& archive, SweepProgress& account);  // sweep/index/sweep_index.h
+  friend void Fields(V& archive, SweepProgress& progress);  // sweep/index/sweep_index.h
 
   std::string sweep_id_, name_, recipe_;
   OpenTrials open_;
@@ -290,12 +290,12 @@ struct TrialCounts {
   std::uint64_t waiting = 0;  // possible, neither over nor running
   std::uint64_t impossible = 0;
 };
-TrialCounts CountsOf(const SweepProgress& account, bool live);
+TrialCounts CountsOf(const SweepProgress& progress, bool live);
 
 // How many trials may be started in all, by the description or a user's later change; nothing: there is no limit.
-std::optional<std::uint64_t> MostTrials(const SweepProgress& account, const BudgetChoice& budget);
+std::optional<std::uint64_t> MostTrials(const SweepProgress& progress, const BudgetChoice& budget);
 
 // "running", "complete", "stopped" or "lost" (its head died). `live`: a head is running.
-std::string SweepState(const SweepProgress& account, bool live);
+std::string SweepState(const SweepProgress& progress, bool live);
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "space/space.h"
 
@@ -33,34 +34,34 @@ std::string ImpossibleReasons::Text() const {
 
 namespace {
 
-std::string Counts(const SweepProgress& account) {
-  std::string text = fmt::format("{} ok", account.count(TrialClass::kOk));
-  if (const auto stopped = account.count(TrialClass::kStopped)) text += fmt::format(", {} stopped early", stopped);
-  if (const auto failed = account.failed()) text += fmt::format(", {} failed", failed);
+std::string Counts(const SweepProgress& progress) {
+  std::string text = fmt::format("{} ok", progress.count(TrialClass::kOk));
+  if (const auto stopped = progress.count(TrialClass::kStopped)) text += fmt::format(", {} stopped early", stopped);
+  if (const auto failed = progress.failed()) text += fmt::format(", {} failed", failed);
   return text;
 }
 
 std::string BestText(const SweepStatus& status) {
-  const auto& best = status.account->best();
+  const auto& best = status.progress->best();
   if (!best || !status.sweep->objective) return {};
   return fmt::format("trial {}  {} {:.6g}  {}", best->trial, Printable(status.sweep->objective->metric),
                      ObjectiveValue(status.sweep->objective, best->loss), Printable(PointText(best->point)));
 }
 
 // Assumes that of the trials not judged yet the same share will be possible as until now.
-double TrialsLeft(const SweepProgress& account) {
-  const auto judged = static_cast<double>(account.judged_to());
-  const double possible = judged == 0 ? 1 : 1 - static_cast<double>(account.impossible().size()) / judged;
-  return static_cast<double>(account.open().size()) + (static_cast<double>(account.trials()) - judged) * possible;
+double TrialsLeft(const SweepProgress& progress) {
+  const auto judged = static_cast<double>(progress.judged_to());
+  const double possible = judged == 0 ? 1 : 1 - static_cast<double>(progress.impossible().size()) / judged;
+  return static_cast<double>(progress.open().size()) + (static_cast<double>(progress.trials()) - judged) * possible;
 }
 
 }  // namespace
 
 std::optional<double> Forecast(const SweepStatus& status) {
-  const std::uint64_t over = status.account->over().size();
+  const std::uint64_t over = status.progress->over().size();
   if (over <= status.over_at_begin || status.seconds <= 0) return std::nullopt;
-  double left = TrialsLeft(*status.account);
-  if (const auto limit = MostTrials(*status.account, status.sweep->budget)) {
+  double left = TrialsLeft(*status.progress);
+  if (const auto limit = MostTrials(*status.progress, status.sweep->budget)) {
     const std::uint64_t most = *limit;
     left = std::min(left, static_cast<double>(most - std::min(most, over)));
   }
@@ -73,10 +74,10 @@ std::optional<double> Forecast(const SweepStatus& status) {
 }
 
 std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t columns, std::size_t most) {
-  const SweepProgress& account = *status.account;
-  std::string state =
-      fmt::format("{} of {} trials over: {}", account.over().size(), CountsOf(account, true).possible, Counts(account));
-  if (const auto impossible = account.impossible().size()) state += fmt::format("; {} impossible", impossible);
+  const SweepProgress& progress = *status.progress;
+  std::string state = fmt::format("{} of {} trials over: {}", progress.over().size(), CountsOf(progress, true).possible,
+                                  Counts(progress));
+  if (const auto impossible = progress.impossible().size()) state += fmt::format("; {} impossible", impossible);
   std::string now = fmt::format("{} running", status.running);
   if (status.devices_in_use > 0) {
     now += fmt::format(" on {} of {} devices", status.devices_in_use, status.devices);
@@ -114,7 +115,7 @@ namespace {
 std::string SteeredLine(const SweepSteered& steered) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "steered: " : ", ") + part; };
-  if (steered.slots) add(fmt::format("{} trial{} at a time", *steered.slots, *steered.slots == 1 ? "" : "s"));
+  if (steered.slots) add(Counted(*steered.slots, "trial") + " at a time");
   if (steered.trials) add(fmt::format("{} trials", *steered.trials));
   if (steered.max_trials) add(fmt::format("at most {} of them are started", *steered.max_trials));
   return text;
@@ -122,10 +123,10 @@ std::string SteeredLine(const SweepSteered& steered) {
 
 }  // namespace
 
-std::string EntryLine(const SweepDescription& sweep, const SweepProgress& account, const SweepEntry& entry) {
+std::string EntryLine(const SweepDescription& sweep, const SweepProgress& progress, const SweepEntry& entry) {
   if (const auto* ended = std::get_if<AttemptEnded>(&entry)) {
-    const auto open = account.open().find(ended->trial);
-    return AttemptLine(sweep, open == account.open().end() ? Point{} : open->second.point, *ended);
+    const auto open = progress.open().find(ended->trial);
+    return AttemptLine(sweep, open == progress.open().end() ? Point{} : open->second.point, *ended);
   }
   if (const auto* host = std::get_if<HostQuarantined>(&entry)) {
     return fmt::format("host {} is quarantined: {}", Printable(host->host), Printable(host->why));
@@ -135,26 +136,26 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& accoun
 }
 
 std::string SummaryText(const SweepStatus& status, const std::string& why) {
-  const SweepProgress& account = *status.account;
-  const std::string state = SweepState(account, false);
+  const SweepProgress& progress = *status.progress;
+  const std::string state = SweepState(progress, false);
   std::string text =
-      fmt::format("{}{}: {}\n", Printable(account.name()), state == "complete" ? "" : " " + state, Printable(why));
-  text += fmt::format("  {} of {} trials over: {}\n", account.over().size(), CountsOf(account, true).possible,
-                      Counts(account));
-  if (const auto impossible = account.impossible().size()) {
-    text += fmt::format("  {} point{} impossible\n", impossible, impossible == 1 ? "" : "s");
+      fmt::format("{}{}: {}\n", Printable(progress.name()), state == "complete" ? "" : " " + state, Printable(why));
+  text += fmt::format("  {} of {} trials over: {}\n", progress.over().size(), CountsOf(progress, true).possible,
+                      Counts(progress));
+  if (const auto impossible = progress.impossible().size()) {
+    text += fmt::format("  {} impossible\n", Counted(impossible, "point"));
   }
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const auto trial_class = static_cast<TrialClass>(i);
-    if (IsFailure(trial_class) && account.count(trial_class) > 0) {
-      text += fmt::format("  {} {}\n", account.count(trial_class), TrialClassName(trial_class));
+    if (IsFailure(trial_class) && progress.count(trial_class) > 0) {
+      text += fmt::format("  {} {}\n", progress.count(trial_class), TrialClassName(trial_class));
     }
   }
-  for (const std::string& host : account.quarantined()) {
+  for (const std::string& host : progress.quarantined()) {
     text += fmt::format("  host {} was quarantined\n", Printable(host));
   }
   if (const std::string best = BestText(status); !best.empty()) text += "  best: " + best + "\n";
-  if (status.sweep->objective && account.count(TrialClass::kOk) > 0 && !account.best()) {
+  if (status.sweep->objective && progress.count(TrialClass::kOk) > 0 && !progress.best()) {
     text += fmt::format("  no trial reported {}\n", Printable(status.sweep->objective->metric));
   }
   return text;

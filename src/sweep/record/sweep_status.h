@@ -29,7 +29,7 @@ class ImpossibleReasons {
 // file prints nothing.
 
 struct SweepStatus {
-  const SweepProgress* account = nullptr;
+  const SweepProgress* progress = nullptr;
   const SweepDescription* sweep = nullptr;
   std::size_t running = 0;
   std::size_t waiting = 0;  // trials that wait for devices or hosts
@@ -50,8 +50,8 @@ std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t colum
 // "trial 12 ok in 3.2 s: loss 0.31 (lr=0.1, workers=4)", without a newline. With the objective's value, not the loss.
 std::string AttemptLine(const SweepDescription& sweep, const Point& point, const AttemptEnded& ended);
 
-// The line about an entry, without a newline; empty for entries that are not shown. `account`: before the entry.
-std::string EntryLine(const SweepDescription& sweep, const SweepProgress& account, const SweepEntry& entry);
+// The line about an entry, without a newline; empty for entries that are not shown. `progress`: before the entry.
+std::string EntryLine(const SweepDescription& sweep, const SweepProgress& progress, const SweepEntry& entry);
 
 // The summary at the end: counts, the best trial, the failures by class, impossible trials with reasons; several lines.
 std::string SummaryText(const SweepStatus& status, const std::string& why);

@@ -84,17 +84,17 @@ MedianRule::Decision MedianRule::At(double step, double best_loss) const {
   return decision;
 }
 
-StopRules::StopRules(const SweepDescription& sweep, const SweepProgress& account)
+StopRules::StopRules(const SweepDescription& sweep, const SweepProgress& progress)
     : objective_(sweep.objective), choice_(sweep.early_stop) {
   if (!choice_) return;
   if (choice_->kind == EarlyStopChoice::Kind::kAsha) {
     asha_.emplace(choice_->min, choice_->max, choice_->eta, choice_->min_results);
-    for (const RungReport& report : account.rung_reports()) {
+    for (const RungReport& report : progress.rung_reports()) {
       if (report.rung < asha_->rungs().size()) asha_->Report(report.rung, report.trial, report.loss);
     }
   } else {
     median_.emplace(choice_->warmup, choice_->min_finished);
-    for (const auto& [trial, losses] : account.finished_losses()) median_->Finished(trial, losses);
+    for (const auto& [trial, losses] : progress.finished_losses()) median_->Finished(trial, losses);
   }
 }
 

@@ -97,7 +97,7 @@ class MedianRule {
 class StopRules {
  public:
   // Replays the reports to earlier heads of the sweep in the same order, so the same decisions follow.
-  StopRules(const SweepDescription& sweep, const SweepProgress& account);
+  StopRules(const SweepDescription& sweep, const SweepProgress& progress);
 
   // The result of a report: entries for the journal, in order, and whether to stop the attempt.
   struct Outcome {

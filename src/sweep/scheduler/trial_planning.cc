@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/values/text_parts.h"
 #include "plan/text/plan_text.h"
 #include "space/space.h"
 
@@ -203,8 +204,7 @@ std::string TrialPlanning::Hopeless() const {
   TrialQueue left = queue_;
   const auto hopeless = left.TakeHopeless(hosts_.pool());
   if (hopeless.empty()) return {};
-  return fmt::format("{} trial{} cannot be started: {}", hopeless.size(), hopeless.size() == 1 ? "" : "s",
-                     hopeless.front().second);
+  return fmt::format("{} cannot be started: {}", Counted(hopeless.size(), "trial"), hopeless.front().second);
 }
 
 bool TrialPlanning::exhausted() const {

@@ -43,11 +43,11 @@ void Inform(Sampler& sampler, const SweepEntry& entry) {
   }
 }
 
-TrialScheduler::TrialScheduler(const SweepDescription& sweep, Sampler& sampler, SweepProgress account, HostPool pool,
+TrialScheduler::TrialScheduler(const SweepDescription& sweep, Sampler& sampler, SweepProgress progress, HostPool pool,
                                std::function<bool(const SweepEntry&)> record)
     : sweep_(sweep),
       sampler_(sampler),
-      record_(std::move(account),
+      record_(std::move(progress),
               [&sampler, record = std::move(record)](const SweepEntry& entry) {
                 if (!record(entry)) return false;
                 Inform(sampler, entry);
@@ -70,7 +70,7 @@ tl::expected<void, std::string> TrialScheduler::Steer(const SteeringRequest& req
 }
 
 void TrialScheduler::ApplySteering() {
-  const SweepSteered& steered = account().steered();
+  const SweepSteered& steered = progress().steered();
   if (steered.trials) sampler_.Extend(*steered.trials);
   if (steered.slots) hosts_.pool().SetSlots(*steered.slots);
 }
@@ -80,7 +80,7 @@ void TrialScheduler::ResumeFrom(const SweepBegan& began,
                                 std::vector<TrialRange> reopened) {
   if (!record_.Record(began)) return;
   if (!reopened.empty() && !record_.Record(TrialsReopened{std::move(reopened)})) return;
-  const std::map<TrialNumber, OpenTrial> before = account().open();
+  const std::map<TrialNumber, OpenTrial> before = progress().open();
   for (const auto& [trial, open] : before) {
     if (!open.running) continue;
     running_.Adopt(trial, open.attempts - 1);
@@ -103,8 +103,8 @@ std::optional<TrialQueue::Start> TrialScheduler::NextStart() {
 }
 
 std::uint32_t TrialScheduler::NextAttempt(TrialNumber trial) const {
-  const auto open = account().open().find(trial);
-  return open == account().open().end() ? 0 : open->second.attempts;
+  const auto open = progress().open().find(trial);
+  return open == progress().open().end() ? 0 : open->second.attempts;
 }
 
 bool TrialScheduler::Began(const AttemptBegan& began) {
@@ -113,8 +113,8 @@ bool TrialScheduler::Began(const AttemptBegan& began) {
     running_.Remove(began.trial);
     return false;
   }
-  const auto open = account().open().find(began.trial);
-  if (open != account().open().end()) running_.Began(began.trial, open->second.rungs);
+  const auto open = progress().open().find(began.trial);
+  if (open != progress().open().end()) running_.Began(began.trial, open->second.rungs);
   return true;
 }
 
@@ -122,7 +122,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   const std::optional<RunningTrials::Attempt> attempt = running_.Remove(trial);
   if (!attempt) return;
 
-  const TrialProgress& progress = attempt->progress;
+  const TrialProgress& reached = attempt->progress;
   AttemptEnded ended;
   ended.trial = trial;
   ended.attempt = attempt->number;
@@ -132,16 +132,16 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   ended.interrupted = end.interrupted;
   ended.blamed = std::move(end.blamed);
   ended.why = std::move(end.why);
-  ended.loss = end.loss ? end.loss : progress.loss();
-  ended.metrics = end.metrics.empty() ? progress.metrics() : std::move(end.metrics);
-  if (!IsFailure(end.trial_class) && !end.interrupted) ended.losses = progress.losses();
+  ended.loss = end.loss ? end.loss : reached.loss();
+  ended.metrics = end.metrics.empty() ? reached.metrics() : std::move(end.metrics);
+  if (!IsFailure(end.trial_class) && !end.interrupted) ended.losses = reached.losses();
   ended.ms = end.ms;
   if (end.interrupted) {
     ended.again = true;
     ended.counted = false;
   } else {
-    const auto open = account().open().find(trial);
-    const OpenTrial before = open == account().open().end() ? OpenTrial{} : open->second;
+    const auto open = progress().open().find(trial);
+    const OpenTrial before = open == progress().open().end() ? OpenTrial{} : open->second;
     const RetryVerdict verdict = AfterFailure(sweep_.retry, end.trial_class, before.counted, before.free);
     ended.again = verdict.again;
     ended.counted = verdict.counted;
@@ -151,7 +151,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   if (end.interrupted) return;
   hosts_.ForgetMoves(trial);
   if (!IsFailure(end.trial_class)) {
-    if (end.trial_class == TrialClass::kOk) running_.Finished(trial, progress);
+    if (end.trial_class == TrialClass::kOk) running_.Finished(trial, reached);
     return hosts_.Succeeded(attempt->hosts);
   }
   if (!ended.blamed.empty()) return FailedOn(ended.blamed, trial, end.trial_class);
@@ -167,6 +167,6 @@ bool TrialScheduler::over() const {
   return stopping() || complete() || planning_.exhausted();
 }
 
-bool TrialScheduler::complete() const { return account().judged_to() >= sampler_.size() && account().open().empty(); }
+bool TrialScheduler::complete() const { return progress().judged_to() >= sampler_.size() && progress().open().empty(); }
 
 }  // namespace muster

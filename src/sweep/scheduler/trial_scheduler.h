@@ -54,7 +54,7 @@ class TrialScheduler {
  public:
   // `record` writes an entry and returns whether it could; on failure no further decisions are made. `sweep` and
   // `sampler` must outlive this object.
-  TrialScheduler(const SweepDescription& sweep, Sampler& sampler, SweepProgress account, HostPool pool,
+  TrialScheduler(const SweepDescription& sweep, Sampler& sampler, SweepProgress progress, HostPool pool,
                  std::function<bool(const SweepEntry&)> record);
 
   struct AttemptEnd {
@@ -79,7 +79,7 @@ class TrialScheduler {
   const RunningTrials& running() const { return running_; }
   TrialHosts& hosts() { return hosts_; }
   const HostPool& pool() const { return hosts_.pool(); }
-  const SweepProgress& account() const { return record_.progress(); }
+  const SweepProgress& progress() const { return record_.progress(); }
 
   // The trial to start now, and its hosts; nothing if none fits. Must be followed by Began() or Dropped().
   std::optional<TrialQueue::Start> NextStart();

@@ -15,6 +15,7 @@
 #include "space/space.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_status.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -127,9 +128,9 @@ std::string SweepSnapshot::BestText() const {
                      best->trial);
 }
 
-std::vector<RunningTrial> TrialsThatRun(const SweepProgress& account, const std::string& dir) {
+std::vector<RunningTrial> TrialsThatRun(const SweepProgress& progress, const std::string& dir) {
   std::vector<RunningTrial> running;
-  for (const auto& [number, open] : account.open()) {
+  for (const auto& [number, open] : progress.open()) {
     if (!open.running || open.attempts == 0) continue;
     RunningTrial& trial = running.emplace_back();
     trial.trial = number;
@@ -142,7 +143,7 @@ std::vector<RunningTrial> TrialsThatRun(const SweepProgress& account, const std:
     } else {  // its first entry is not written yet
       trial.run.run = open.run_id;
       trial.run.plan = open.plan;
-      trial.run.name = account.name();
+      trial.run.name = progress.name();
       trial.run.run_dir = run_dir;
       trial.run.outcome = "running";
       trial.run.phase = "preparing";
@@ -154,13 +155,13 @@ std::vector<RunningTrial> TrialsThatRun(const SweepProgress& account, const std:
 
 namespace {
 
-std::optional<double> SecondsLeft(const SweepProgress& account, const SweepFile& file,
+std::optional<double> SecondsLeft(const SweepProgress& progress, const SweepFile& file,
                                   const SweepView::LastHead& head) {
   SweepDescription description;
   description.budget.trials = file.most_trials;
   description.budget.time_ms = file.most_ms;
   SweepStatus status;
-  status.account = &account;
+  status.progress = &progress;
   status.sweep = &description;
   status.over_at_begin = head.over;
   const auto began = ParseUtc(head.began);
@@ -180,10 +181,10 @@ Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   look.live = IsRunLive(dir);  // checked first: a head that exits in between counts as live
   const auto view = SweepView::Open(dir);
   if (!view) return Fail(view.error());
-  const SweepProgress& account = view->account();
-  look.state = SweepState(account, look.live);
-  if (account.steered().slots) look.file.slots = *account.steered().slots;
-  if (account.ended()) look.why = account.ended()->why;
+  const SweepProgress& progress = view->progress();
+  look.state = SweepState(progress, look.live);
+  if (progress.steered().slots) look.file.slots = *progress.steered().slots;
+  if (progress.ended()) look.why = progress.ended()->why;
   const auto began = view->Began();
   const auto last = view->Last();
   if (!began || !last) return Fail(began ? last.error() : began.error());
@@ -191,20 +192,20 @@ Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir) {
   const auto from = ParseUtc(*began);
   const auto to = look.live ? std::optional(WallNowNs()) : ParseUtc(*last);
   if (from && to) look.seconds = SecondsBetween(*from, *to);
-  const TrialCounts counts = CountsOf(account, look.live);
+  const TrialCounts counts = CountsOf(progress, look.live);
   look.over = counts.over;
   look.failed = counts.failed;
   look.possible = counts.possible;
   look.waiting = counts.waiting;
-  look.best = account.best();
-  if (look.live) look.running = TrialsThatRun(account, dir);
+  look.best = progress.best();
+  if (look.live) look.running = TrialsThatRun(progress, dir);
   for (const RunningTrial& trial : look.running) {
     if (!trial.run.waits.empty()) look.waits = trial.run.waits;
   }
   if (look.live) {
     const auto head = view->NewestHead();
     if (!head) return Fail(head.error());
-    look.seconds_left = SecondsLeft(account, look.file, *head);
+    look.seconds_left = SecondsLeft(progress, look.file, *head);
   }
   return look;
 }

@@ -114,8 +114,8 @@ struct SweepSnapshot {
   std::string BestPointWords() const;  // its point, likewise
 };
 
-// The running trials in `account`, of the sweep in `dir`.
-std::vector<RunningTrial> TrialsThatRun(const SweepProgress& account, const std::string& dir);
+// The running trials in `progress`, of the sweep in `dir`.
+std::vector<RunningTrial> TrialsThatRun(const SweepProgress& progress, const std::string& dir);
 
 // Fails as SweepView::Open and ReadSweepFile do.
 Result<SweepSnapshot> ReadSweepSnapshot(const std::string& dir);

@@ -22,6 +22,7 @@
 #include "sweep/record/sweep_progress.h"
 #include "sweep/record/sweep_status.h"
 #include "sweep/watch/sweep_snapshot.h"
+#include "wire/files/run_layout.h"
 
 namespace muster {
 namespace {
@@ -36,7 +37,7 @@ Result<bool> SweepFeed::Start(const std::string& sweep_dir, Calls calls) {
   folder_ = UniqueFd(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) return Fail(SystemError("sweep", "cannot open " + Quoted(sweep_dir), errno));
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-  const std::string journal = sweep_dir + "/journal.jsonl";
+  const std::string journal = kJournalEntry.In(sweep_dir);
   if (!inotify || ::inotify_add_watch(inotify.get(), journal.c_str(), IN_MODIFY | IN_CLOSE_WRITE) < 0) {
     return Fail(SystemError("inotify", "cannot follow " + Quoted(journal), errno));
   }
@@ -124,9 +125,10 @@ class SweepWatch {
       io_.run();
     }
     rows_.End();
-    const int code = account_.ended() ? account_.ended()->exit_code : kLost;
+    const int code = progress_.ended() ? progress_.ended()->exit_code : kLost;
     if (!options_.json) {
-      out_.Write(SummaryText(Status(), account_.ended() ? account_.ended()->why : "its head exited without a record"));
+      out_.Write(
+          SummaryText(Status(), progress_.ended() ? progress_.ended()->why : "its head exited without a record"));
     }
     io_.restart();
     while (!out_.empty() && io_.run_one() > 0) {
@@ -138,20 +140,20 @@ class SweepWatch {
   void Take(const SweepRecord& record) {
     if (options_.json) {
       out_.Write(SweepJournalLine(record));
-    } else if (const std::string line = EntryLine(description_, account_, record.entry); !line.empty()) {
+    } else if (const std::string line = EntryLine(description_, progress_, record.entry); !line.empty()) {
       out_.Write("muster: " + line + "\n");
     }
-    account_.Take(record.entry);
+    progress_.Take(record.entry);
     if (out_.gone()) io_.stop();
     if (std::holds_alternative<SweepBegan>(record.entry)) {
       began_ns_ = ParseUtc(record.wall).value_or(0);
-      over_at_begin_ = account_.over().size();
+      over_at_begin_ = progress_.over().size();
     }
   }
 
   SweepStatus Status() const {
     SweepStatus status;
-    status.account = &account_;
+    status.progress = &progress_;
     status.sweep = &description_;
     const std::uint64_t now = WallNowNs();
     if (began_ns_ != 0 && now > began_ns_) status.seconds = InSeconds(now - began_ns_);
@@ -160,7 +162,7 @@ class SweepWatch {
   }
 
   std::vector<std::string> Rows(std::size_t columns, std::size_t most) const {
-    const std::vector<RunningTrial> running = TrialsThatRun(account_, dir_);
+    const std::vector<RunningTrial> running = TrialsThatRun(progress_, dir_);
     SweepStatus status = Status();
     for (const RunningTrial& trial : running) ++(trial.run.waits.empty() ? status.running : status.waiting);
     std::vector<std::string> rows = StatusRows(status, columns, most);
@@ -179,7 +181,7 @@ class SweepWatch {
   ProgressDisplay rows_;
   SweepFeed feed_;
   SweepDescription description_;  // its objective is used
-  SweepProgress account_;
+  SweepProgress progress_;
   std::uint64_t began_ns_ = 0;  // of the last head, by its clock
   std::uint64_t over_at_begin_ = 0;
 };

@@ -38,6 +38,8 @@ struct RunEntry {
   bool from_hosts = false;     // a folder whose files are sent from hosts that do not share the directory
   bool grows = false;          // its files are sent while they grow
   bool of_owner = false;       // may hold secrets: a group that may read the directory cannot read it
+
+  std::string In(const std::string& directory) const { return directory + "/" + name; }
 };
 
 inline constexpr RunEntry kPlanEntry = {.name = "plan.json", .most = std::size_t{256} << 20};

@@ -190,7 +190,7 @@ void Fields(A& archive, AllocateResources& m) {
   archive(AtMost(m.devices, protocol_bounds::kList), m.host_devices, m.any, AtMost(m.given, protocol_bounds::kList),
           m.shared, AtMost(m.kind, protocol_bounds::kName), AtMost(m.whose, protocol_bounds::kText),
           AtMost(m.cores, protocol_bounds::kHostProcesses), m.wait_ms, m.per_device,
-          AtMost(m.party, protocol_bounds::kName), AtMost(m.job, protocol_bounds::kName));
+          AtMost(m.owner, protocol_bounds::kName), AtMost(m.job, protocol_bounds::kName));
 }
 
 template <class A>

@@ -276,7 +276,7 @@ struct AllocateResources {
   // How long to wait for devices that other jobs hold; meanwhile DevicesAwaited is sent. 0: do not wait.
   std::uint64_t wait_ms = 0;
   std::uint32_t per_device = 0;  // if more than 1: maximum number of jobs that share a device; else unlimited
-  std::string party = {};        // the waiting sweep or run; without blanks
+  std::string owner = {};        // the waiting sweep or run; without blanks
   std::string job = {};          // the run
 };
 

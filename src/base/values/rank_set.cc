@@ -1,4 +1,4 @@
-#include "run/directory/rank_set.h"
+#include "base/values/rank_set.h"
 
 #include <algorithm>
 

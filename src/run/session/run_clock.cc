@@ -1,4 +1,4 @@
-#include "run/loop/run_clock.h"
+#include "run/session/run_clock.h"
 
 #include <chrono>
 #include <utility>
