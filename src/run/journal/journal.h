@@ -81,7 +81,7 @@ struct JournalContents {
 // Never fails, whatever the bytes.
 JournalContents ParseJournal(std::string_view bytes);
 
-// A file that cannot be read gives no records and the reason. Reads at most 1 GiB.
+// All records of the file, in memory. A file that cannot be read gives no records and the reason.
 JournalContents ReadJournal(const std::string& path);
 
 // Passes the records of the file's first `max_bytes` to `take` one by one, in bounded memory whatever the file's size,
