@@ -1,5 +1,6 @@
 # muster_common_headers(TARGET KIND): makes TARGET use a precompiled header of the headers that nearly every file
-# includes, shared by all targets of its KIND: "library" or "test" (with GoogleTest's). It only saves build time: each file includes what it uses, which presets without it verify.
+# includes, shared by all targets of its KIND: "library", "command" (with those of command lines) or "test" (with
+# GoogleTest's). It only saves build time: each file includes what it uses, which presets without it verify.
 
 option(MUSTER_COMMON_HEADERS "Compile the headers that nearly every file includes only once" ON)
 
@@ -23,12 +24,17 @@ function(muster_compile_headers kind)
     target_compile_options(muster_${kind}_headers PRIVATE -fPIE)
   endif()
   target_precompile_headers(muster_${kind}_headers PRIVATE ${MUSTER_COMMON})
-  if(kind STREQUAL "library")
-    target_precompile_headers(muster_library_headers PRIVATE <nlohmann/json.hpp>)
-  else()
+  if(kind STREQUAL "test")
     muster_cold(muster_test_headers)
     target_link_libraries(muster_test_headers PRIVATE GTest::gtest)
     target_precompile_headers(muster_test_headers PRIVATE <gtest/gtest.h>)
+  else()
+    target_precompile_headers(muster_${kind}_headers PRIVATE <chrono> <sstream> <nlohmann/json.hpp>
+      <boost/asio/io_context.hpp> <boost/asio/posix/stream_descriptor.hpp> <boost/asio/post.hpp>
+      <boost/asio/signal_set.hpp> <boost/asio/steady_timer.hpp>)
+  endif()
+  if(kind STREQUAL "command")
+    target_precompile_headers(muster_command_headers PRIVATE <CLI/App.hpp>)
   endif()
 endfunction()
 

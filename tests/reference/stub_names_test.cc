@@ -103,7 +103,7 @@ local function remember(_, known, what) asked_for[what] = known end
 muster.check_keys = remember
 muster.api.recipe { cluster = {}, limits = {} }
 muster.seal = function(_, contents) return contents end
-local SWEEP_OPTIONS = inside(muster.api.grid, "OPTIONS")
+local SWEEP_OPTIONS = inside(muster.api.sweep, "OPTIONS")
 policies.read({ ready = {}, restart = {}, limits = {}, stop = {} }, { name = "x", ports = {} }, "here")
 
 local contract_keys = {}
@@ -122,8 +122,8 @@ return {
   ["muster.SweepMetrics"] = SWEEP_OPTIONS.metrics,
   ["muster.SweepRetry"] = SWEEP_OPTIONS.retry,
   ["muster.SweepBudget"] = SWEEP_OPTIONS.budget,
-  ["muster.Asha"] = SWEEP_OPTIONS.asha,
-  ["muster.MedianRule"] = SWEEP_OPTIONS.median,
+  ["muster.Asha"] = inside(muster.api.asha, "known"),
+  ["muster.MedianRule"] = inside(muster.api.median, "known"),
   ["muster.Job"] = with(keys(methods), "args", "checkpoint", "resume"),
   ["muster.RoleOptions"] = inside(jobs.new, "ROLE_OPTIONS"),
   ["muster.PortOptions"] = inside(jobs.new, "PORT_OPTIONS"),

@@ -14,14 +14,14 @@ namespace {
 using testing::TempDir;
 
 StubReport Looked(std::vector<std::string> words, bool shell = false) {
-  StubReport account;
-  CheckCommandFiles({std::move(words), shell, {}, true}, account);
-  return account;
+  StubReport report;
+  CheckCommandFiles({std::move(words), shell, {}, true}, report);
+  return report;
 }
 
-std::string Failures(const StubReport& account) {
+std::string Failures(const StubReport& report) {
   std::string text;
-  for (const StubFinding& finding : account.findings) {
+  for (const StubFinding& finding : report.findings) {
     if (finding.outcome == StubFinding::Outcome::kFailed) text += finding.text + "\n";
   }
   return text;
@@ -47,13 +47,13 @@ TEST(CommandFiles, IncludeTheNamedScript) {
 TEST(CommandFiles, AreWordsThatLookLikePaths) {
   const TempDir folder;
   std::ofstream(folder / "data.csv") << "1\n";
-  const StubReport account =
+  const StubReport report =
       Looked({"sh", "meta/model", "https://host/x.json", "--data=" + (folder / "data.csv"), "out.txt"});
-  EXPECT_EQ(Failures(account), "") << "what may be written later is no mistake";
-  ASSERT_EQ(account.files.size(), 3U);
-  EXPECT_FALSE(account.files[1].path.empty());
-  EXPECT_EQ(account.files[2].word, "out.txt");
-  EXPECT_TRUE(account.files[2].path.empty());
+  EXPECT_EQ(Failures(report), "") << "what may be written later is no mistake";
+  ASSERT_EQ(report.files.size(), 3U);
+  EXPECT_FALSE(report.files[1].path.empty());
+  EXPECT_EQ(report.files[2].word, "out.txt");
+  EXPECT_TRUE(report.files[2].path.empty());
 }
 
 TEST(CommandFiles, AreNotSearchedForInCode) {

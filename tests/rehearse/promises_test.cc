@@ -49,9 +49,9 @@ StubFacts Workers(const std::string& framework, std::uint32_t count) {
   return facts;
 }
 
-std::string FailuresOf(const StubReport& account) {
+std::string FailuresOf(const StubReport& report) {
   std::string text;
-  for (const StubFinding& finding : account.findings) {
+  for (const StubFinding& finding : report.findings) {
     if (finding.outcome == StubFinding::Outcome::kFailed)
       text += std::string(CheckName(finding.check)) + ": " + finding.text + "\n";
   }
@@ -60,9 +60,9 @@ std::string FailuresOf(const StubReport& account) {
 
 std::string Looked(const StubFacts& facts, std::uint32_t process, const Environment& environment,
                    const std::optional<std::string>& context = {}) {
-  StubReport account;
-  CheckPromises(facts, process, In(environment), context, account);
-  return FailuresOf(account);
+  StubReport report;
+  CheckPromises(facts, process, In(environment), context, report);
+  return FailuresOf(report);
 }
 
 const Environment kTorch = {{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}};
@@ -114,26 +114,26 @@ TEST(Promises, DoNotApplyToARoleOutsideTheContract) {
     StubFacts facts = Workers(framework, 3);
     facts.processes[2].plays = "other";
     facts.processes[2].rank.reset();
-    StubReport account;
-    CheckPromises(facts, 2, In({}), {}, account);
-    EXPECT_TRUE(account.findings.empty()) << framework << ": " << account.findings.front().text;
+    StubReport report;
+    CheckPromises(facts, 2, In({}), {}, report);
+    EXPECT_TRUE(report.findings.empty()) << framework << ": " << report.findings.front().text;
   }
 }
 
 TEST(Promises, AreReportedAsUnknownForARecipesOwnContract) {
-  StubReport account;
-  CheckPromises(Workers("ours", 2), 0, In({}), {}, account);
-  ASSERT_FALSE(account.findings.empty());
-  EXPECT_EQ(account.findings[0].outcome, StubFinding::Outcome::kNotChecked);
+  StubReport report;
+  CheckPromises(Workers("ours", 2), 0, In({}), {}, report);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].outcome, StubFinding::Outcome::kNotChecked);
 }
 
 TEST(Devices, MustBeVisible) {
   const testing::TempDir root;
   const std::string at = root.path() + "/";
-  StubReport account;
+  StubReport report;
   CheckDevices("cuda", In({{"MUSTER_DEVICES", "3"}, {"CUDA_VISIBLE_DEVICES", "0,1"}, {"MUSTER_HOST_DEVICES", "4"}}),
-               account, at);
-  EXPECT_EQ(FailuresOf(account), "devices: CUDA_VISIBLE_DEVICES=\"0,1\" hides its device 3\n");
+               report, at);
+  EXPECT_EQ(FailuresOf(report), "devices: CUDA_VISIBLE_DEVICES=\"0,1\" hides its device 3\n");
 }
 
 TEST(Devices, MustExist) {
@@ -153,13 +153,13 @@ TEST(Devices, MustMatchTheContract) {
   const testing::TempDir root;
   const Environment right = {
       {"MUSTER_DEVICES", "5"}, {"ASCEND_RT_VISIBLE_DEVICES", "4,5"}, {"DEVICE_ID", "1"}, {"MUSTER_HOST_DEVICES", "8"}};
-  StubReport account;
-  CheckDevices("ascend", In(right), account, root.path() + "/");
-  EXPECT_EQ(FailuresOf(account), "");
+  StubReport report;
+  CheckDevices("ascend", In(right), report, root.path() + "/");
+  EXPECT_EQ(FailuresOf(report), "");
   Environment wrong = right;
   wrong["DEVICE_ID"] = "0";
-  CheckDevices("ascend", In(wrong), account, root.path() + "/");
-  EXPECT_EQ(FailuresOf(account), "devices: DEVICE_ID is \"0\", which is device 4, and its device is 5\n");
+  CheckDevices("ascend", In(wrong), report, root.path() + "/");
+  EXPECT_EQ(FailuresOf(report), "devices: DEVICE_ID is \"0\", which is device 4, and its device is 5\n");
 }
 
 TEST(Greetings, ConnectAllPairsOfAFewProcesses) {

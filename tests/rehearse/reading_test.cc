@@ -52,18 +52,18 @@ RunHistory Journal(std::vector<JournalEntry> more, Cause cause = Cause::kNone) {
 }
 
 std::vector<std::optional<StubReport>> Well(std::uint32_t count = 4) {
-  std::vector<std::optional<StubReport>> accounts;
+  std::vector<std::optional<StubReport>> reports;
   for (std::uint32_t i = 0; i < count; ++i) {
-    StubReport account;
-    account.process = i;
-    account.says_rank = i;
-    account.greeted = count - 1;
+    StubReport report;
+    report.process = i;
+    report.says_rank = i;
+    report.greeted = count - 1;
     for (const Check check :
          {Check::kRanks, Check::kCounts, Check::kPorts, Check::kRendezvousEndpoint, Check::kHello, Check::kFiles})
-      account.findings.push_back({check, Outcome::kOk, "well", "", {}});
-    accounts.emplace_back(std::move(account));
+      report.findings.push_back({check, Outcome::kOk, "well", "", {}});
+    reports.emplace_back(std::move(report));
   }
-  return accounts;
+  return reports;
 }
 
 const RehearsalRow& Row(const Rehearsal& rehearsal, Check check) {
@@ -93,9 +93,9 @@ TEST(Rehearsal, SucceedsIfEveryStubDoes) {
 }
 
 TEST(Rehearsal, NamesDuplicateRanks) {
-  auto accounts = Well();
-  accounts[3]->says_rank = 0;
-  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  auto reports = Well();
+  reports[3]->says_rank = 0;
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), reports);
   EXPECT_EQ(Failures(rehearsal),
             "ranks [rank 0 (worker.0) on n1] rank 0 occurs 2 times\n"
             "ranks [rank 3 (worker.3) on n2] rank 0 occurs 2 times\n");
@@ -104,25 +104,25 @@ TEST(Rehearsal, NamesDuplicateRanks) {
 }
 
 TEST(Rehearsal, FoldsTheProcessesOfTwoHostsThatCannotReachEachOther) {
-  auto accounts = Well();
+  auto reports = Well();
   for (std::uint32_t i : {0U, 1U})
-    accounts[i]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "a firewall", {2, 3}});
+    reports[i]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "a firewall", {2, 3}});
   for (std::uint32_t i : {2U, 3U})
-    accounts[i]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "a firewall", {0, 1}});
-  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+    reports[i]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "a firewall", {0, 1}});
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), reports);
   EXPECT_EQ(Failures(rehearsal),
             "hello [ranks 0-1 (worker) on n1] [ranks 2-3 (worker) on n2] no answer\n"
             "hello [ranks 2-3 (worker) on n2] [ranks 0-1 (worker) on n1] no answer\n");
 }
 
 TEST(Rehearsal, NamesAStubWithoutReport) {
-  auto accounts = Well();
-  accounts[2].reset();
+  auto reports = Well();
+  reports[2].reset();
   SpawnFailed failed;
   failed.process = 2;
   failed.stage = "directory";
   failed.error = 2;
-  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({failed}, Cause::kSpawn), accounts);
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({failed}, Cause::kSpawn), reports);
   ASSERT_EQ(rehearsal.failures.size(), 1U);
   EXPECT_EQ(rehearsal.failures[0].check, Check::kStart);
   EXPECT_EQ(rehearsal.failures[0].processes, (std::vector<std::uint32_t>{2}));
@@ -138,54 +138,54 @@ TEST(Rehearsal, SkipsChecksWithoutReports) {
     failed.error = 2;
     entries.emplace_back(failed);
   }
-  std::vector<std::optional<StubReport>> accounts(4);
-  const Rehearsal none = JudgeRehearsal(Four(), Journal(entries, Cause::kSpawn), accounts);
+  std::vector<std::optional<StubReport>> reports(4);
+  const Rehearsal none = JudgeRehearsal(Four(), Journal(entries, Cause::kSpawn), reports);
   EXPECT_EQ(Row(none, Check::kStart).text, "4 of 4 processes");
   for (int i = static_cast<int>(Check::kRanks); i < kChecks; ++i) {
     const auto check = static_cast<Check>(i);
     EXPECT_EQ(Row(none, check), (RehearsalRow{check, Outcome::kNotChecked, "no stub started"})) << CheckName(check);
   }
-  const Rehearsal silent = JudgeRehearsal(Four(), Journal({ProcessStarted{}}, Cause::kTimeLimit), accounts);
+  const Rehearsal silent = JudgeRehearsal(Four(), Journal({ProcessStarted{}}, Cause::kTimeLimit), reports);
   EXPECT_EQ(Row(silent, Check::kRendezvousEndpoint).text, "no stub reported");
-  accounts[1] = Well()[1];
-  std::erase_if(accounts[1]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
-  const Rehearsal one = JudgeRehearsal(Four(), Journal({}, Cause::kSpawn), accounts);
+  reports[1] = Well()[1];
+  std::erase_if(reports[1]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
+  const Rehearsal one = JudgeRehearsal(Four(), Journal({}, Cause::kSpawn), reports);
   EXPECT_EQ(Row(one, Check::kRanks), (RehearsalRow{Check::kRanks, Outcome::kOk, "1 of 4 ranks, each once"}));
   EXPECT_EQ(Row(one, Check::kCounts), (RehearsalRow{Check::kCounts, Outcome::kNotChecked, "no stub reported it"}));
 }
 
 TEST(Rehearsal, ReportsFilesMissingOnSomeHosts) {
-  auto accounts = Well();
-  for (auto& account : accounts) {
-    account->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "", 3, ""});
-    account->files.push_back({CheckedFile::Kind::kPath, "out.txt", "", "gone", 0, ""});
+  auto reports = Well();
+  for (auto& report : reports) {
+    report->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "", 3, ""});
+    report->files.push_back({CheckedFile::Kind::kPath, "out.txt", "", "gone", 0, ""});
   }
-  accounts[2]->files[0].path.clear();
-  accounts[3]->files[0].path.clear();
-  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  reports[2]->files[0].path.clear();
+  reports[3]->files[0].path.clear();
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), reports);
   EXPECT_EQ(Failures(rehearsal), "files [rank 2 (worker.2) on n2] \"data.csv\" is missing, but exists on n1\n");
   ASSERT_EQ(rehearsal.notes.size(), 2U) << "one for each host";
   EXPECT_EQ(rehearsal.notes[0].text, "\"out.txt\" does not exist; the job may create it");
 }
 
 TEST(Rehearsal, TreatsAnUnreadableFileAsUnknown) {
-  auto accounts = Well();
-  accounts[0]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "Permission denied", 0, ""});
-  accounts[2]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "", "No such file or directory", 0, ""});
-  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  auto reports = Well();
+  reports[0]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "/d/data.csv", "Permission denied", 0, ""});
+  reports[2]->files.push_back({CheckedFile::Kind::kPath, "data.csv", "", "No such file or directory", 0, ""});
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), reports);
   EXPECT_EQ(Failures(rehearsal), "");
   ASSERT_EQ(rehearsal.notes.size(), 1U);
   EXPECT_EQ(PartyText(rehearsal, rehearsal.notes[0].processes), "rank 2 (worker.2) on n2");
 }
 
 TEST(Rehearsal, ReportsDifferingPrograms) {
-  auto accounts = Well();
+  auto reports = Well();
   for (std::uint32_t i : {0U, 2U})
-    accounts[i]->files.push_back({CheckedFile::Kind::kProgram, "python3", "/usr/bin/python3.11", "", 10, "aaaa"});
-  const Rehearsal same = JudgeRehearsal(Four(), Journal({}), accounts);
+    reports[i]->files.push_back({CheckedFile::Kind::kProgram, "python3", "/usr/bin/python3.11", "", 10, "aaaa"});
+  const Rehearsal same = JudgeRehearsal(Four(), Journal({}), reports);
   EXPECT_EQ(Row(same, Check::kVersions).text, "the same on 2 hosts: python3");
-  accounts[2]->files[0].hash = "bbbb";
-  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  reports[2]->files[0].hash = "bbbb";
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), reports);
   ASSERT_EQ(rehearsal.failures.size(), 1U);
   EXPECT_EQ(rehearsal.failures[0].check, Check::kVersions);
   EXPECT_EQ(PartyText(rehearsal, rehearsal.failures[0].processes), "rank 2 (worker.2) on n2");
@@ -203,14 +203,14 @@ TEST(Rehearsal, TakesVersionsOfPackagesFromPreflight) {
 }
 
 TEST(Rehearsal, NamesTheHostWithADifferingClock) {
-  auto accounts = Well();
-  accounts[0]->clocks = {{2, 3'000'000'000, 1'000'000}};
-  accounts[2]->clocks = {{0, -3'000'000'000, 1'000'000}};
-  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  auto reports = Well();
+  reports[0]->clocks = {{2, 3'000'000'000, 1'000'000}};
+  reports[2]->clocks = {{0, -3'000'000'000, 1'000'000}};
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), reports);
   EXPECT_EQ(Failures(rehearsal), "clock [rank 0 (worker.0) on n1] its clock differs from n2's by 3.0 s\n");
-  accounts[0]->clocks = {{2, 3'000'000'000, 2'500'000'000}};
-  accounts[2]->clocks = {{0, INT64_MIN, 1}};
-  EXPECT_EQ(Failures(JudgeRehearsal(Four(), Journal({}), accounts)), "") << "as much as the way leaves uncertain";
+  reports[0]->clocks = {{2, 3'000'000'000, 2'500'000'000}};
+  reports[2]->clocks = {{0, INT64_MIN, 1}};
+  EXPECT_EQ(Failures(JudgeRehearsal(Four(), Journal({}), reports)), "") << "as much as the way leaves uncertain";
 }
 
 TEST(Rehearsal, NamesTheProcessOfATakenPort) {
@@ -236,10 +236,10 @@ TEST(Rehearsal, ReportsThatALaunchersRanksAreNotRehearsed) {
   role.command = {"mpirun", "-n", "4", "solve"};
   plan.roles = {role};
   plan.processes.resize(1);
-  auto accounts = Well(1);
-  std::erase_if(accounts[0]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
-  accounts[0]->says_rank.reset();
-  const Rehearsal rehearsal = JudgeRehearsal(RehearsalPlan(std::move(plan), {}), Journal({}), accounts);
+  auto reports = Well(1);
+  std::erase_if(reports[0]->findings, [](const StubFinding& finding) { return finding.check != Check::kFiles; });
+  reports[0]->says_rank.reset();
+  const Rehearsal rehearsal = JudgeRehearsal(RehearsalPlan(std::move(plan), {}), Journal({}), reports);
   EXPECT_EQ(Row(rehearsal, Check::kRanks).outcome, Outcome::kNotChecked);
   EXPECT_EQ(Row(rehearsal, Check::kRanks).text, "the launcher starts the ranks, and they are not rehearsed");
   ASSERT_EQ(rehearsal.notes.size(), 1U);
@@ -247,17 +247,17 @@ TEST(Rehearsal, ReportsThatALaunchersRanksAreNotRehearsed) {
 }
 
 TEST(Rehearsal, RefusesReportsAboutUnknownProcesses) {
-  auto accounts = Well();
-  accounts[0]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "", {77, 1}});
-  accounts[0]->clocks = {{4'000'000'000U, 9'000'000'000, 1}};
-  EXPECT_EQ(Failures(JudgeRehearsal(Four(), Journal({}), accounts)),
+  auto reports = Well();
+  reports[0]->findings.push_back({Check::kHello, Outcome::kFailed, "no answer", "", {77, 1}});
+  reports[0]->clocks = {{4'000'000'000U, 9'000'000'000, 1}};
+  EXPECT_EQ(Failures(JudgeRehearsal(Four(), Journal({}), reports)),
             "hello [rank 0 (worker.0) on n1] [rank 1 (worker.1) on n1] no answer\n");
 }
 
 TEST(Rehearsal, IsPrintedAsATableOrJson) {
-  auto accounts = Well();
-  accounts[3]->findings.push_back({Check::kDevices, Outcome::kFailed, "hidden \x1b[31m", "a hint", {}});
-  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), accounts);
+  auto reports = Well();
+  reports[3]->findings.push_back({Check::kDevices, Outcome::kFailed, "hidden \x1b[31m", "a hint", {}});
+  const Rehearsal rehearsal = JudgeRehearsal(Four(), Journal({}), reports);
   const std::string text = RehearsalText(rehearsal);
   EXPECT_NE(text.find("rehearsal of job: 4 processes on 2 hosts in 1.0 s\n"), std::string::npos) << text;
   EXPECT_NE(text.find("  devices   FAILED       1 of 4 processes\n"), std::string::npos) << text;

@@ -9,15 +9,15 @@ namespace muster {
 namespace {
 
 StubReport Sample() {
-  StubReport account;
-  account.process = 3;
-  account.says_rank = 2;
-  account.greeted = 7;
-  account.findings = {{Check::kHello, StubFinding::Outcome::kFailed, "no answer", "a firewall", {1, 4}},
-                      {Check::kDisk, StubFinding::Outcome::kOk, "/tmp", "", {}}};
-  account.files = {{CheckedFile::Kind::kScript, "train.py", "/home/ada/train.py", "", 120, "abc"}};
-  account.clocks = {{1, -5'000'000'000, 1'000}};
-  return account;
+  StubReport report;
+  report.process = 3;
+  report.says_rank = 2;
+  report.greeted = 7;
+  report.findings = {{Check::kHello, StubFinding::Outcome::kFailed, "no answer", "a firewall", {1, 4}},
+                     {Check::kDisk, StubFinding::Outcome::kOk, "/tmp", "", {}}};
+  report.files = {{CheckedFile::Kind::kScript, "train.py", "/home/ada/train.py", "", 120, "abc"}};
+  report.clocks = {{1, -5'000'000'000, 1'000}};
+  return report;
 }
 
 TEST(StubReport, RoundTripsThroughItsLine) {
@@ -41,11 +41,11 @@ TEST(StubReport, IsNotParsedFromSimilarLines) {
 }
 
 TEST(StubReport, ReplacesInvalidUtf8) {
-  StubReport account = Sample();
-  account.files[0].word =
+  StubReport report = Sample();
+  report.files[0].word =
       "a\xff"
       "b";
-  EXPECT_TRUE(ParseStubReport(StubReportLine(account)).has_value());
+  EXPECT_TRUE(ParseStubReport(StubReportLine(report)).has_value());
 }
 
 TEST(Greetings, AreAcceptedOnlyOfTheSameRun) {

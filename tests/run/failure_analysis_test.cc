@@ -83,13 +83,13 @@ TEST_F(FailureAnalysisTest, FoldsMessagesOfOtherRanks) {
   Exit(8, SIGTERM, 13, true);
   Log("worker.7", "peer lost\n");
   Exit(0, 0, 14);
-  const FailureAnalysis account = Made(plan, 3);
-  ASSERT_EQ(account.others.size(), 3U) << "who ended by muster's signal, or well, has not failed";
-  EXPECT_EQ(MembersText({account.others[0].who}), "worker.0-1, 3, 5");
-  EXPECT_EQ(account.others[0].lines, Words{"peer lost"});
-  EXPECT_FALSE(account.others[0].alike);
-  EXPECT_EQ(MembersText({account.others[1].who}), "worker.4");
-  EXPECT_EQ(account.others[2].why, "exited with code 3");
+  const FailureAnalysis analysis = Made(plan, 3);
+  ASSERT_EQ(analysis.others.size(), 3U) << "who ended by muster's signal, or well, has not failed";
+  EXPECT_EQ(MembersText({analysis.others[0].who}), "worker.0-1, 3, 5");
+  EXPECT_EQ(analysis.others[0].lines, Words{"peer lost"});
+  EXPECT_FALSE(analysis.others[0].alike);
+  EXPECT_EQ(MembersText({analysis.others[1].who}), "worker.4");
+  EXPECT_EQ(analysis.others[2].why, "exited with code 3");
 }
 
 TEST_F(FailureAnalysisTest, OmitsAttemptsThatWereRestarted) {
@@ -112,13 +112,13 @@ TEST_F(FailureAnalysisTest, FoldsLinesThatDifferOnlyInNumbers) {
                                                 std::to_string(worker) + "ab after 1" + std::to_string(worker) +
                                                 " s\n");
   }
-  const FailureAnalysis account = Made(plan, 0);
-  ASSERT_EQ(account.others.size(), 1U);
-  EXPECT_TRUE(account.others[0].alike);
-  EXPECT_EQ(account.others[0].lines, Words{"[rank1]: lost 0x7f01ab after 11 s"});
-  EXPECT_NE(
-      FailureDetails(account, "worker.0", {}).find("worker.1-2, which exited with code 1 (they differ only in numbers"),
-      std::string::npos);
+  const FailureAnalysis analysis = Made(plan, 0);
+  ASSERT_EQ(analysis.others.size(), 1U);
+  EXPECT_TRUE(analysis.others[0].alike);
+  EXPECT_EQ(analysis.others[0].lines, Words{"[rank1]: lost 0x7f01ab after 11 s"});
+  EXPECT_NE(FailureDetails(analysis, "worker.0", {})
+                .find("worker.1-2, which exited with code 1 (they differ only in numbers"),
+            std::string::npos);
 }
 
 TEST_F(FailureAnalysisTest, HasATimeLineAroundTheFirstFailure) {
@@ -131,8 +131,8 @@ TEST_F(FailureAnalysisTest, HasATimeLineAroundTheFirstFailure) {
   Exit(4, 0, 12);
   Exit(0, SIGTERM, 30, true);
   Exit(0, 0, 30'000);
-  const FailureAnalysis account = Made(plan, 3);
-  EXPECT_EQ(FailureDetails(account, "worker.2", {}),
+  const FailureAnalysis analysis = Made(plan, 3);
+  EXPECT_EQ(FailureDetails(analysis, "worker.2", {}),
             "  around the first failure, that of worker.2:\n"
             "    -1.2 s    worker.1 exited with code 0\n"
             "    0         worker.2 was killed by SIGKILL\n"
@@ -146,12 +146,12 @@ TEST_F(FailureAnalysisTest, FoldsAThousandStoppedProcessesIntoAFewLines) {
   Exit(0, 1, 0);
   for (ProcessId worker = 1; worker < 1'000; ++worker) Signal(worker, SIGTERM, 1 + worker * 0.01);
   for (ProcessId worker = 1; worker < 1'000; ++worker) Exit(worker, SIGTERM, 20 + worker * 0.02, true);
-  const FailureAnalysis account = Made(plan, 0);
-  EXPECT_EQ(account.timeline.size(), 3U);
+  const FailureAnalysis analysis = Made(plan, 0);
+  EXPECT_EQ(analysis.timeline.size(), 3U);
   EXPECT_NE(
-      FailureDetails(account, "worker.0", {}).find("+1.0 ms   worker.1-999 were sent SIGTERM, the last at +11 ms\n"),
+      FailureDetails(analysis, "worker.0", {}).find("+1.0 ms   worker.1-999 were sent SIGTERM, the last at +11 ms\n"),
       std::string::npos)
-      << FailureDetails(account, "worker.0", {});
+      << FailureDetails(analysis, "worker.0", {});
 }
 
 TEST_F(FailureAnalysisTest, NamesProcessesWhoseOrderIsUnknown) {
@@ -213,10 +213,10 @@ TEST_F(FailureAnalysisTest, ShowsErrorFilesOfProcesses) {
       "step 1\nTraceback (most recent call last):\n  File \"t.py\", line 3, in <module>\n    raise ValueError('no')\n"
       "ValueError: no\n");
   ErrorFile("worker.0", R"({"message": "data\u001b[2J is gone", "shard": 7})");
-  const FailureAnalysis account = Made(plan, 0);
-  ASSERT_TRUE(account.error);
-  EXPECT_EQ(account.hint, "ValueError: no");
-  EXPECT_EQ(FailureHeadline(account),
+  const FailureAnalysis analysis = Made(plan, 0);
+  ASSERT_TRUE(analysis.error);
+  EXPECT_EQ(analysis.hint, "ValueError: no");
+  EXPECT_EQ(FailureHeadline(analysis),
             "  error     data\\x1b[2J is gone\n"
             "            shard: 7\n"
             "  hint      ValueError: no\n");
@@ -240,15 +240,15 @@ TEST_F(FailureAnalysisTest, DoubtsAnOriginIfAnErrorFileOfAStoppedProcessIsOlder)
   };
   write_at("worker.1", wall - 50 * kMs);
   write_at("worker.2", wall + 2 * kMs);
-  const FailureAnalysis account = Made(plan, 0);
-  ASSERT_EQ(account.signs.size(), 1U);
-  EXPECT_EQ(MembersText({account.signs[0].who}), "worker.1");
-  EXPECT_EQ(account.signs[0].what, "its error file is older: loss is nan");
-  ASSERT_TRUE(account.signs[0].before);
-  EXPECT_NEAR(*account.signs[0].before, 0.05, 0.001);
-  EXPECT_NE(FailureHeadline(account).find("doubt     worker.1 may have failed first"), std::string::npos);
-  ASSERT_EQ(account.others.size(), 2U) << "no error file is missing";
-  const std::string details = FailureDetails(account, "worker.0", {});
+  const FailureAnalysis analysis = Made(plan, 0);
+  ASSERT_EQ(analysis.signs.size(), 1U);
+  EXPECT_EQ(MembersText({analysis.signs[0].who}), "worker.1");
+  EXPECT_EQ(analysis.signs[0].what, "its error file is older: loss is nan");
+  ASSERT_TRUE(analysis.signs[0].before);
+  EXPECT_NEAR(*analysis.signs[0].before, 0.05, 0.001);
+  EXPECT_NE(FailureHeadline(analysis).find("doubt     worker.1 may have failed first"), std::string::npos);
+  ASSERT_EQ(analysis.others.size(), 2U) << "no error file is missing";
+  const std::string details = FailureDetails(analysis, "worker.0", {});
   EXPECT_NE(details.find("loss is nan"), std::string::npos) << details;
   EXPECT_NE(details.find("the peer is gone"), std::string::npos) << details;
 }
@@ -341,9 +341,9 @@ TEST_F(FailureAnalysisTest, DoubtsAnOriginIfASanitizersLogIsOlder) {
   const std::uint64_t wall = 1'800'000'000'000'000'000;
   journal.records.front().wall = UtcText(wall + kMs / 20);
   const std::vector<EvidenceFile> files = {{"asan.7", "AddressSanitizer: x", ProcessId{1}, wall - 100 * kMs}};
-  const FailureAnalysis account = AnalyseFailure(plan, HistoryOf(plan, journal), {0, 0}, folder.get(), files);
-  ASSERT_EQ(account.signs.size(), 1U);
-  EXPECT_EQ(account.signs[0].what, "asan.7 is older: AddressSanitizer: x");
+  const FailureAnalysis analysis = AnalyseFailure(plan, HistoryOf(plan, journal), {0, 0}, folder.get(), files);
+  ASSERT_EQ(analysis.signs.size(), 1U);
+  EXPECT_EQ(analysis.signs[0].what, "asan.7 is older: AddressSanitizer: x");
 }
 
 TEST_F(FailureAnalysisTest, DoubtsAnOriginWhoseMessageNamesAnotherRank) {
@@ -374,9 +374,9 @@ TEST_F(FailureAnalysisTest, DoubtsAnOriginBesideACrashWhoseCoreTookTime) {
   crash.at = At(3'000);
   Say(EndEvidence{1, 0, "core", "core dump of 8 KiB in /tmp/core.1", At(3'000)}, 3'000);
   Say(crash, 3'000);
-  const FailureAnalysis account = Made(plan, 0);
-  ASSERT_EQ(account.signs.size(), 1U);
-  EXPECT_EQ(account.others.front().evidence, Words{"core dump of 8 KiB in /tmp/core.1"});
+  const FailureAnalysis analysis = Made(plan, 0);
+  ASSERT_EQ(analysis.signs.size(), 1U);
+  EXPECT_EQ(analysis.others.front().evidence, Words{"core dump of 8 KiB in /tmp/core.1"});
 }
 
 TEST_F(FailureAnalysisTest, IsNotMisledByErrorFiles) {

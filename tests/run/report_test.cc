@@ -454,7 +454,7 @@ TEST_F(ReportTest, HasATracebackOnce) {
   ErrorNote note;
   note.message = "ValueError: bad";
   note.traceback = {"Traceback (most recent call last):", "  File \"t.py\", line 1", "ValueError: bad"};
-  failure.account.error = note;
+  failure.analysis.error = note;
   failure.last_lines = {"step 1", "Traceback (most recent call last):", "  File \"t.py\", line 1", "ValueError: bad",
                         "bye"};
   report.first_failure = failure;

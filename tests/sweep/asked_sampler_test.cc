@@ -25,7 +25,7 @@ class Climber final : public Sampler {
       if (!known_.contains(trial)) break;
       points.push_back(known_.at(trial));
     }
-    if (!points.empty() || told_.size() < first) return points;  // it learns when all trials so far have ended
+    if (!points.empty() || ended_.size() < first) return points;  // it learns when all trials so far have ended
     const auto x = [](std::int64_t value) { return Point{{"x", Value(std::clamp<std::int64_t>(value, 0, 99))}}; };
     points = first == 0 ? std::vector<Point>{x(10), x(90)} : std::vector<Point>{x(best_ - step_), x(best_ + step_)};
     points.resize(std::min<std::size_t>(points.size(), count));
@@ -35,7 +35,7 @@ class Climber final : public Sampler {
   Point At(std::uint64_t trial) override { return known_.at(trial); }
   bool is_sequence() const override { return false; }
   void Tell(std::uint64_t trial, std::optional<double> loss) override {
-    told_.insert(trial);
+    ended_.insert(trial);
     if (!loss || *loss >= least_) return;
     least_ = *loss;
     best_ = *known_.at(trial).at("x").AsInt();
@@ -47,7 +47,7 @@ class Climber final : public Sampler {
 
  private:
   std::map<std::uint64_t, Point> known_;
-  std::set<std::uint64_t> told_;
+  std::set<std::uint64_t> ended_;
   double least_ = 1e300;
   std::int64_t best_ = 0;
   std::int64_t step_ = 32;

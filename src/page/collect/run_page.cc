@@ -491,24 +491,24 @@ std::size_t AddCurves(const std::string& run_dir, bool over, const std::string& 
 }
 
 Value FailureValue(const Report& report, const FailureReport& failure) {
-  const FailureAnalysis& account = failure.account;
-  std::vector<std::string> evidence = account.evidence;
+  const FailureAnalysis& analysis = failure.analysis;
+  std::vector<std::string> evidence = analysis.evidence;
   for (const EvidenceFile& file : report.files) evidence.push_back(FileText(report, file));
   Value::List others;
-  for (const FailedGroup& other : account.others) {
+  for (const FailedGroup& other : analysis.others) {
     others.emplace_back(Value::Map{{"who", TextValue(MembersText({other.who}))},
                                    {"why", TextValue(other.why)},
                                    {"hint", TextValue(other.error ? other.error->message : other.hint)},
                                    {"lines", TextsValue(other.lines)}});
   }
   Value::List timeline;
-  for (const TimelineEntry& entry : account.timeline) {
+  for (const TimelineEntry& entry : analysis.timeline) {
     timeline.emplace_back(Value::Map{
         {"from", Value(entry.from)}, {"what", TextValue(entry.what)}, {"who", TextValue(MembersText(entry.who))}});
   }
   std::vector<std::string> doubts;
-  for (const UncertainOrder& doubt : account.doubts) doubts.push_back(MembersText(doubt.who));
-  for (const EarlierSign& sign : account.signs) doubts.push_back(SignText(sign));
+  for (const UncertainOrder& doubt : analysis.doubts) doubts.push_back(MembersText(doubt.who));
+  for (const EarlierSign& sign : analysis.signs) doubts.push_back(SignText(sign));
   const std::string name = fmt::format("{}.{}", failure.role, failure.index);
   return Value(
       Value::Map{{"key", TextValue(KeyOf(failure.role, failure.index))},
@@ -516,9 +516,9 @@ Value FailureValue(const Report& report, const FailureReport& failure) {
                  {"host", TextValue(failure.host)},
                  {"why", TextValue(failure.why)},
                  {"after", Value(failure.after_seconds)},
-                 {"hint", TextValue(account.hint)},
-                 {"error", TextValue(account.error ? account.error->message : "")},
-                 {"traceback", TextsValue(account.error ? account.error->traceback : std::vector<std::string>())},
+                 {"hint", TextValue(analysis.hint)},
+                 {"error", TextValue(analysis.error ? analysis.error->message : "")},
+                 {"traceback", TextsValue(analysis.error ? analysis.error->traceback : std::vector<std::string>())},
                  {"evidence", TextsValue(evidence)},
                  {"doubts", TextsValue(doubts)},
                  {"log", TextValue(failure.log)},

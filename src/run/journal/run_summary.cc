@@ -122,7 +122,7 @@ Result<RunTrace> TraceRun(const std::string& run_dir) {
       Ignoring<PlanBound, PreparationFailed, StartOrdered, PhaseChanged, SpawnFailed, DevicesAwaited>(),
       kIgnored,
   };
-  const std::string stopped = ReadJournal(run_dir + "/journal.jsonl", [&](const JournalRecord& record) {
+  const std::string stopped = ReadJournal(kJournalEntry.In(run_dir), [&](const JournalRecord& record) {
     std::visit(take, record.entry);
     return true;
   });
@@ -197,7 +197,7 @@ void Count(const std::string& run_dir, RunSummary& summary, std::optional<Journa
       Ignoring<RunBegan, AgentConnected, HostReached, RunEnded>(),
       kIgnored,
   };
-  ReadJournal(run_dir + "/journal.jsonl", [&](JournalRecord record) {
+  ReadJournal(kJournalEntry.In(run_dir), [&](JournalRecord record) {
     std::visit(take, record.entry);
     last = std::move(record);
     return true;

@@ -91,8 +91,7 @@ class JournalLines {
 // Appends complete lines to the file of a journal, and keeps disk space reserved for more of them.
 class JournalFile {
  public:
-  // An open file whose length is `bytes`. Reserves `room` bytes of the disk beyond its end
-  //.
+  // An open file whose length is `bytes`. Reserves `room` bytes of the disk beyond its end.
   JournalFile(UniqueFd file, std::uint64_t bytes, std::uint64_t room);
   JournalFile(JournalFile&&) = default;
   JournalFile& operator=(JournalFile&&) = default;

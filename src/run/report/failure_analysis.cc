@@ -669,39 +669,39 @@ FailureAnalysis AnalyseFailure(const Plan& plan, const RunHistory& history, cons
                                std::span<const EvidenceFile> files) {
   const Key key(origin.process, origin.attempt);
   const AttemptHistory& attempt = history.attempts[origin.process][origin.attempt];
-  FailureAnalysis account;
-  account.evidence = DetailsOf(attempt);
-  account.hint = FailureHint(LastLines(run_dir, LogPath(plan, origin.process, origin.attempt), 10 * kLastLines));
-  account.error = ReadErrorNote(run_dir, plan, origin.process, origin.attempt);
+  FailureAnalysis analysis;
+  analysis.evidence = DetailsOf(attempt);
+  analysis.hint = FailureHint(LastLines(run_dir, LogPath(plan, origin.process, origin.attempt), 10 * kLastLines));
+  analysis.error = ReadErrorNote(run_dir, plan, origin.process, origin.attempt);
   const std::vector<Ended> ended = EndedOf(history);
   // An origin that its error file proves may have been stopped while it exited.
   const auto first = std::find_if(ended.begin(), ended.end(), [&](const Ended& e) { return e.key == key; });
   if (first != ended.end()) {
-    account.signs = SignSearch(plan, history, run_dir, files).Of(*first, ended);
-    if (first->failed) account.doubts = DoubtsOf(plan, ended, *first, history);
+    analysis.signs = SignSearch(plan, history, run_dir, files).Of(*first, ended);
+    if (first->failed) analysis.doubts = DoubtsOf(plan, ended, *first, history);
     const Moment moment = MomentOf(*first);
-    account.at = OnHead(moment, history.clocks);
-    if (account.at) account.at_error = InSeconds(history.clocks[moment.host]->error_ns);
+    analysis.at = OnHead(moment, history.clocks);
+    if (analysis.at) analysis.at_error = InSeconds(history.clocks[moment.host]->error_ns);
   }
   std::vector<Ended> shown;
   for (const Ended& other : ended) {
     const auto is_named = [&] {
       const Members who = MembersOf(plan, {other.key.first}).front();
-      return std::any_of(account.signs.begin(), account.signs.end(),
+      return std::any_of(analysis.signs.begin(), analysis.signs.end(),
                          [&](const EarlierSign& sign) { return sign.who == who; });
     };
     if (other.failed || (other.key != key && (is_named() || NoteTime(run_dir, plan, other.key)))) {
       shown.push_back(other);
     }
   }
-  account.others = GroupsOf(plan, shown, origin.process, run_dir);
-  for (const UncertainOrder& doubt : account.doubts) {
-    for (const Members& each : doubt.who) account.unordered.push_back(each);
+  analysis.others = GroupsOf(plan, shown, origin.process, run_dir);
+  for (const UncertainOrder& doubt : analysis.doubts) {
+    for (const Members& each : doubt.who) analysis.unordered.push_back(each);
   }
   if (const auto zero = FailureTimeOf(history, attempt)) {
-    account.timeline = TimelineOf(plan, history, origin.process, *zero);
+    analysis.timeline = TimelineOf(plan, history, origin.process, *zero);
   }
-  return account;
+  return analysis;
 }
 
 }  // namespace muster

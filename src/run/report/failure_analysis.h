@@ -137,8 +137,8 @@ std::optional<ProvenOrigin> FindProvenOrigin(const Plan& plan, const RunHistory&
 // Lines about the failure, each ending with a newline, safe for a terminal: those before the origin's last lines, and
 // those after them.
 std::string SignText(const EarlierSign& sign);
-std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback = true);
+std::string FailureHeadline(const FailureAnalysis& analysis, bool with_traceback = true);
 // Texts that repeat `why`, how the origin failed, or one another are shortened.
-std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name, const std::string& why);
+std::string FailureDetails(const FailureAnalysis& analysis, const std::string& origin_name, const std::string& why);
 
 }  // namespace muster

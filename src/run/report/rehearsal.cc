@@ -242,8 +242,6 @@ std::vector<HostwideFinding> TakeComparison(const Plan& plan, const std::vector<
   return found;
 }
 
-using Outcome = StubFinding::Outcome;
-
 // The names of the plan's hosts.
 std::vector<std::string> HostNames(const Plan& plan, const RunHistory& history) {
   std::vector<std::string> names;
@@ -259,7 +257,7 @@ std::vector<std::string> HostNames(const Plan& plan, const RunHistory& history) 
 class Judge {
  public:
   Judge(const Plan& plan, const RunHistory& history, std::span<const std::optional<StubReport>> accounts)
-      : plan_(plan), history_(history), accounts_(accounts), hosts_(HostNames(plan, history)) {
+      : plan_(plan), history_(history), reports_(accounts), hosts_(HostNames(plan, history)) {
     if (history.began) {
       made_.run = history.began->run_id;
       made_.name = history.began->name;
@@ -279,8 +277,8 @@ class Judge {
       JudgeStarts();
       JudgeFindings();
       JudgeRanks();
-      for (HostwideFinding& found : CompareFiles(plan_, hosts_, accounts_)) Hostwide(std::move(found));
-      for (HostwideFinding& found : CompareClocks(plan_, hosts_, accounts_)) Hostwide(std::move(found));
+      for (HostwideFinding& found : CompareFiles(plan_, hosts_, reports_)) Hostwide(std::move(found));
+      for (HostwideFinding& found : CompareClocks(plan_, hosts_, reports_)) Hostwide(std::move(found));
       if (history_.hosts_compared) {
         for (HostwideFinding& found : TakeComparison(plan_, hosts_, *history_.hosts_compared)) {
           if (!IsKnown(found)) Hostwide(std::move(found));
@@ -313,8 +311,8 @@ class Judge {
   }
 
   void JudgeStarts() {
-    for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
-      if (accounts_[i]) continue;
+    for (std::uint32_t i = 0; i < reports_.size(); ++i) {
+      if (reports_[i]) continue;
       // What the journal records about it.
       bool started = false;
       std::string why;
@@ -334,10 +332,10 @@ class Judge {
   }
 
   void JudgeFindings() {
-    for (const auto& account : accounts_) {
-      if (!account) continue;
-      for (const StubFinding& finding : account->findings) {
-        RehearsalFailure found{finding.check, {account->process}, finding.peers, finding.text, finding.hint};
+    for (const auto& report : reports_) {
+      if (!report) continue;
+      for (const StubFinding& finding : report->findings) {
+        RehearsalFailure found{finding.check, {report->process}, finding.peers, finding.text, finding.hint};
         std::erase_if(found.peers, [this](std::uint32_t peer) { return peer >= plan_.processes.size(); });
         Count& count = counts_[static_cast<std::size_t>(finding.check)];
         switch (finding.outcome) {
@@ -363,12 +361,12 @@ class Judge {
   // Each rank of a world must be reported by exactly one process. Processes without a report are not judged.
   void JudgeRanks() {
     std::map<std::pair<std::string, std::int64_t>, std::vector<std::uint32_t>> saying;
-    for (std::uint32_t i = 0; i < accounts_.size(); ++i) {
+    for (std::uint32_t i = 0; i < reports_.size(); ++i) {
       const Process& process = plan_.processes[i];
       if (!process.rank) continue;
       const std::string& world = plan_.roles[process.role].world;
       ++ranks_wanted_;
-      if (accounts_[i] && accounts_[i]->says_rank) saying[{world, *accounts_[i]->says_rank}].push_back(i);
+      if (reports_[i] && reports_[i]->says_rank) saying[{world, *reports_[i]->says_rank}].push_back(i);
     }
     ranks_said_ = saying.size();
     for (const auto& [key, processes] : saying) {
@@ -461,7 +459,7 @@ class Judge {
           failed.empty() ? std::string() : fmt::format("{} of {} processes", failed.size(), plan_.processes.size())};
     }
     if (!made_.came_about) return {check, Outcome::kNotChecked, "nothing was started"};
-    if (StubsThatReported() == 0 && !accounts_.empty()) {
+    if (StubsThatReported() == 0 && !reports_.empty()) {
       const bool started = std::any_of(history_.attempts.begin(), history_.attempts.end(), [](const auto& attempts) {
         return std::any_of(attempts.begin(), attempts.end(), [](const AttemptHistory& a) { return a.started; });
       });
@@ -494,7 +492,7 @@ class Judge {
         count.not_checked == 0 ? "" : fmt::format("; {} not checked: {}", count.not_checked, count.why_not);
     if (check == Check::kHello) {
       std::uint64_t greetings = 0;
-      for (const auto& account : accounts_) greetings += account ? account->greeted : 0;
+      for (const auto& report : reports_) greetings += report ? report->greeted : 0;
       const auto everybody = plan_.processes.size() * (plan_.processes.size() - 1);
       return fmt::format("{} greetings{}{}", greetings, greetings == everybody ? ", all pairs" : "", partly);
     }
@@ -506,14 +504,14 @@ class Judge {
 
   std::size_t StubsThatReported() const {
     return static_cast<std::size_t>(
-        std::count_if(accounts_.begin(), accounts_.end(), [](const auto& account) { return account.has_value(); }));
+        std::count_if(reports_.begin(), reports_.end(), [](const auto& report) { return report.has_value(); }));
   }
 
   // Why there are no results for the check. Only if every stub has reported is it certain that there was nothing to
   // check.
   std::string NothingToCheck(Check check) const {
     if ((check == Check::kVersions || check == Check::kClock) && plan_.hosts.size() == 1) return "there is one host";
-    if (StubsThatReported() < accounts_.size()) return "no stub reported it";
+    if (StubsThatReported() < reports_.size()) return "no stub reported it";
     switch (check) {
       case Check::kRanks:
         return "no process has a rank";
@@ -530,7 +528,7 @@ class Judge {
 
   const Plan& plan_;
   const RunHistory& history_;
-  std::span<const std::optional<StubReport>> accounts_;
+  std::span<const std::optional<StubReport>> reports_;
   std::vector<std::string> hosts_;
   Rehearsal made_;
   std::array<Count, kChecks> counts_;
@@ -542,14 +540,14 @@ class Judge {
 std::optional<StubReport> StubReportIn(int folder, const std::string& log, std::uint32_t process) {
   const Result<FileTail> tail = ReadTail(folder, log, kMaxReportBytes);
   if (!tail) return std::nullopt;
-  std::optional<StubReport> account;
+  std::optional<StubReport> report;
   std::string_view rest = tail->bytes;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    if (auto read = ParseStubReport(rest.substr(0, end)); read && read->process == process) account = std::move(read);
+    if (auto read = ParseStubReport(rest.substr(0, end)); read && read->process == process) report = std::move(read);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  return account;
+  return report;
 }
 
 }  // namespace

@@ -357,11 +357,11 @@ FailureReport FailureOf(const Plan& plan, const RunHistory& history, const First
 // Converts the time of the failure to the head's clock; until then it is when the head received the report, `reported`.
 void PutOnHead(FailureReport& failure, MonotonicNs reported) {
   const auto wall = ParseUtc(failure.at);
-  if (!failure.account.at || !wall) return;
-  failure.at_error = failure.account.at_error;
-  if (failure.account.at_error == 0) return;  // it is the head's own host
+  if (!failure.analysis.at || !wall) return;
+  failure.at_error = failure.analysis.at_error;
+  if (failure.analysis.at_error == 0) return;  // it is the head's own host
   // The delay is less than the head's run time unless the journal is invalid.
-  const auto late = static_cast<std::int64_t>(reported) - static_cast<std::int64_t>(*failure.account.at);
+  const auto late = static_cast<std::int64_t>(reported) - static_cast<std::int64_t>(*failure.analysis.at);
   failure.at = UtcText(static_cast<std::uint64_t>(static_cast<std::int64_t>(*wall) - late));
 }
 
@@ -471,7 +471,7 @@ Result<Report> MakeReport(const std::string& run_dir, const RecordedRun& run) {
   if (!live && report.outcome != "ok") report.files = FindEvidenceFiles(folder.get(), plan, PidsOf(history));
   if (history.origin) {
     report.first_failure = FailureOf(plan, history, *history.origin, folder.get());
-    report.first_failure->account = AnalyseFailure(plan, history, *history.origin, folder.get(), report.files);
+    report.first_failure->analysis = AnalyseFailure(plan, history, *history.origin, folder.get(), report.files);
     const auto& end = history.attempts[history.origin->process][history.origin->attempt].exited;
     if (end) PutOnHead(*report.first_failure, end->on_head);
   }
@@ -487,19 +487,19 @@ Result<Report> MakeReport(const std::string& run_dir, const RecordedRun& run) {
 }
 
 ReportFiles WriteReportFiles(int folder, const std::string& run_dir, std::shared_ptr<const Plan> plan) {
-  ReportFiles account;
+  ReportFiles analysis;
   // Through the descriptor, because another directory may have replaced it.
   Result<Report> report = MakeReport(FileBelow{folder, {}}.ThroughDescriptor(), std::move(plan));
-  if (!report) return account;
+  if (!report) return analysis;
   report->run_dir = run_dir;
   for (const auto& [name, bytes] :
        {std::pair{kReportEntry.name, ReportJson(*report)}, std::pair{kReportTextEntry.name, ReportText(*report)}}) {
     if (const Result<void> written = ReplaceFile(folder, name, bytes); !written) {
-      account.problems.insert(account.problems.end(), written.error().begin(), written.error().end());
+      analysis.problems.insert(analysis.problems.end(), written.error().begin(), written.error().end());
     }
   }
-  account.report = *std::move(report);
-  return account;
+  analysis.report = *std::move(report);
+  return analysis;
 }
 
 }  // namespace muster

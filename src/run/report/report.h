@@ -148,7 +148,7 @@ struct FailureReport {
   std::string log;                      // relative to the run directory
   std::string why;
   double after_seconds = 0;  // since its start
-  FailureAnalysis account;
+  FailureAnalysis analysis;
 };
 
 // How the settled context of one or more processes of a role was applied (docs/python.md). Texts in it were written by

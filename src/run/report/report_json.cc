@@ -98,10 +98,10 @@ void Parts(V& v, const FailureReport& failure) {
   v("role", failure.role), v("index", failure.index), v("rank", failure.rank), v("host", failure.host);
   v("exit_code", failure.exit_code), v("signal", OrNull(failure.signal)), v("at", OrNull(failure.at));
   v("at_error", Seconds(failure.at_error)), v("spawn_stage", OrNull(failure.spawn_stage));
-  v("last_lines", failure.last_lines), v("why", failure.why), v("hint", OrNull(failure.account.hint));
-  v("error", failure.account.error), v("evidence", failure.account.evidence), v("others", failure.account.others);
-  v("unordered", failure.account.unordered), v("doubts", failure.account.doubts), v("signs", failure.account.signs);
-  v("timeline", failure.account.timeline);
+  v("last_lines", failure.last_lines), v("why", failure.why), v("hint", OrNull(failure.analysis.hint));
+  v("error", failure.analysis.error), v("evidence", failure.analysis.evidence), v("others", failure.analysis.others);
+  v("unordered", failure.analysis.unordered), v("doubts", failure.analysis.doubts), v("signs", failure.analysis.signs);
+  v("timeline", failure.analysis.timeline);
 }
 
 template <class V>

@@ -115,52 +115,52 @@ std::string SignText(const EarlierSign& sign) {
   return fmt::format("{} may have failed first{}: {}", MembersText(sign.who), age, sign.what);
 }
 
-std::string FailureHeadline(const FailureAnalysis& account, bool with_traceback) {
+std::string FailureHeadline(const FailureAnalysis& analysis, bool with_traceback) {
   std::string text;
-  if (account.error) text += ErrorNoteText(*account.error, with_traceback);
-  if (!account.hint.empty() && !(account.error && account.hint.find(account.error->message) != std::string::npos)) {
-    text += Row("hint", account.hint);
+  if (analysis.error) text += ErrorNoteText(*analysis.error, with_traceback);
+  if (!analysis.hint.empty() && !(analysis.error && analysis.hint.find(analysis.error->message) != std::string::npos)) {
+    text += Row("hint", analysis.hint);
   }
-  for (const std::string& evidence : account.evidence) text += Row("evidence", evidence);
-  for (const UncertainOrder& doubt : account.doubts) text += Row("order", DoubtText(doubt));
+  for (const std::string& evidence : analysis.evidence) text += Row("evidence", evidence);
+  for (const UncertainOrder& doubt : analysis.doubts) text += Row("order", DoubtText(doubt));
   std::size_t signs = 0;
-  for (const EarlierSign& sign : account.signs) {
+  for (const EarlierSign& sign : analysis.signs) {
     if (signs++ == kMaxGroups) break;
     text += Row("doubt", SignText(sign));
   }
-  if (account.signs.size() > kMaxGroups) {
-    text += Row("", fmt::format("{} more in report.json", account.signs.size() - kMaxGroups));
+  if (analysis.signs.size() > kMaxGroups) {
+    text += Row("", fmt::format("{} more in report.json", analysis.signs.size() - kMaxGroups));
   }
   return text;
 }
 
-std::string FailureDetails(const FailureAnalysis& account, const std::string& origin_name, const std::string& why) {
+std::string FailureDetails(const FailureAnalysis& analysis, const std::string& origin_name, const std::string& why) {
   std::string text;
   Once once(why);
-  for (std::size_t i = 0; i < std::min(account.others.size(), kMaxGroups); ++i)
-    text += GroupText(account.others[i], once);
-  if (account.others.size() > kMaxGroups) {
-    text += fmt::format("  … and {} that ended differently\n", Counted(account.others.size() - kMaxGroups, "group"));
+  for (std::size_t i = 0; i < std::min(analysis.others.size(), kMaxGroups); ++i)
+    text += GroupText(analysis.others[i], once);
+  if (analysis.others.size() > kMaxGroups) {
+    text += fmt::format("  … and {} that ended differently\n", Counted(analysis.others.size() - kMaxGroups, "group"));
   }
   // With only one entry, the timeline would repeat the first failure.
-  if (account.timeline.size() < 2) return text;
+  if (analysis.timeline.size() < 2) return text;
   // Selects entries so that the first failure is included.
-  const auto zero = std::find_if(account.timeline.begin(), account.timeline.end(),
+  const auto zero = std::find_if(analysis.timeline.begin(), analysis.timeline.end(),
                                  [](const TimelineEntry& entry) { return entry.from >= 0; });
-  const auto at = static_cast<std::size_t>(zero - account.timeline.begin());
+  const auto at = static_cast<std::size_t>(zero - analysis.timeline.begin());
   const std::size_t first = at > kMaxEntries / 3 ? at - kMaxEntries / 3 : 0;
   text += fmt::format("  around the first failure, that of {}:\n", Printable(origin_name));
   if (first > 0) text += fmt::format("    {} before\n", Counted(first, "entry", "entries"));
-  for (std::size_t i = first; i < std::min(account.timeline.size(), first + kMaxEntries); ++i) {
-    const TimelineEntry& entry = account.timeline[i];
+  for (std::size_t i = first; i < std::min(analysis.timeline.size(), first + kMaxEntries); ++i) {
+    const TimelineEntry& entry = analysis.timeline[i];
     const std::string until = entry.to - entry.from < 0.0005 ? "" : fmt::format(", the last at {}", TimeText(entry.to));
     const bool several = entry.who.size() > 1 || entry.who.front().indices.size() > 1;
     const std::string what = several && entry.what.starts_with("was ") ? "were " + entry.what.substr(4) : entry.what;
     text += fmt::format("    {:<9} {} {}{}\n", TimeText(entry.from), Printable(MembersText(entry.who)),
                         Printable(once(what)), until);
   }
-  if (account.timeline.size() > first + kMaxEntries) {
-    text += fmt::format("    {} more in report.json\n", account.timeline.size() - first - kMaxEntries);
+  if (analysis.timeline.size() > first + kMaxEntries) {
+    text += fmt::format("    {} more in report.json\n", analysis.timeline.size() - first - kMaxEntries);
   }
   return text;
 }
@@ -542,8 +542,8 @@ std::string RunLine(const Report& report) { return fmt::format("  {:<10}{}\n", "
 // The last lines of the first failure without the traceback of its error file, which is shown above them.
 std::string LastLinesText(const FailureReport& failure) {
   std::vector<std::string> lines = failure.last_lines;
-  if (failure.account.error) {
-    const std::vector<std::string>& traceback = failure.account.error->traceback;
+  if (failure.analysis.error) {
+    const std::vector<std::string>& traceback = failure.analysis.error->traceback;
     // Either text may lack its beginning: the end of the traceback may be the beginning of the lines.
     for (std::size_t skipped = 0; skipped < traceback.size(); ++skipped) {
       const auto from = traceback.begin() + static_cast<std::ptrdiff_t>(skipped);
@@ -609,9 +609,9 @@ std::string ReportText(const Report& report, const ReportView& view) {
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;
     text += ClockLine(failure);
-    text += FailureHeadline(failure.account, !view.output_shown);
+    text += FailureHeadline(failure.analysis, !view.output_shown);
     text += view.output_shown ? fmt::format("  {:<10}{}\n", "log", failure.log) : LastLinesText(failure);
-    text += FailureDetails(failure.account, NameOf(failure.role, failure.index), failure.why);
+    text += FailureDetails(failure.analysis, NameOf(failure.role, failure.index), failure.why);
   }
   text += FileLines(report);
   text += FailedActivationText(report.activations);

@@ -180,7 +180,7 @@ void FollowedSweep::Take(const SweepRecord& record) {
 // Its folders are created after the entry of its beginning was written, that of its logs as the last one.
 void FollowedSweep::Follow(TrialNumber number, Trial& of) {
   const std::string run_dir = dir_ + "/" + TrialFolder(of.id, of.latest.number);
-  const int awaited = paths_.AwaitFolder(run_dir + (patterns_ ? "/logs" : "/metrics"), [this, number, run_dir] {
+  const int awaited = paths_.AwaitFolder((patterns_ ? kLogsEntry : kMetricsEntry).In(run_dir), [this, number, run_dir] {
     Trial& trial = trials_.at(number);
     trial.awaited = 0;
     FollowTags(number, trial);

@@ -71,8 +71,8 @@ std::uint16_t PortIn(const std::string& text) {
 
 class Loop {
  public:
-  Loop(const StubFacts& facts, const Greeting& greeting, StubReport& account)
-      : facts_(facts), greeting_(greeting), self_(facts.processes[greeting.process]), account_(account) {}
+  Loop(const StubFacts& facts, const Greeting& greeting, StubReport& report)
+      : facts_(facts), greeting_(greeting), self_(facts.processes[greeting.process]), report_(report) {}
 
   void Run() {
     epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
@@ -89,14 +89,14 @@ class Loop {
     limit_ = began_ + std::uint64_t{facts_.within_ms} * kMs;
     OpenPorts();
     PlanCalls();
-    while (!Done() && !account_.stopped && MonotonicNowNs() < limit_) Turn();
+    while (!Done() && !report_.stopped && MonotonicNowNs() < limit_) Turn();
     Report();
   }
 
  private:
   void Record(Check check, Outcome outcome, std::string text, std::string hint = {},
               std::vector<std::uint32_t> peers = {}) {
-    account_.findings.push_back({check, outcome, std::move(text), std::move(hint), std::move(peers)});
+    report_.findings.push_back({check, outcome, std::move(text), std::move(hint), std::move(peers)});
   }
 
   void Watch(int fd, std::uint32_t events) {
@@ -186,7 +186,7 @@ class Loop {
 
   void OnEvent(int fd) {
     if (fd == stop_.get()) {
-      account_.stopped = true;
+      report_.stopped = true;
     } else if (fd == hello_.get() || fd == rendezvous_.get()) {
       Accept(fd, fd == rendezvous_.get());
     } else if (const auto call = by_fd_.find(fd); call != by_fd_.end()) {
@@ -306,7 +306,7 @@ class Loop {
     HangUp(call);
     call.over = true;
     call.error.clear();
-    if (!call.to_rendezvous) ++account_.greeted;
+    if (!call.to_rendezvous) ++report_.greeted;
     CompareClocks(call, said.wall_ns, now);
   }
 
@@ -318,7 +318,7 @@ class Loop {
       return;
     const auto half = static_cast<std::int64_t>((now - call.sent_at) / 2);
     const std::int64_t mine = static_cast<std::int64_t>(call.sent_at) + half;
-    account_.clocks.push_back({call.peer, static_cast<std::int64_t>(theirs) - mine, half});
+    report_.clocks.push_back({call.peer, static_cast<std::int64_t>(theirs) - mine, half});
   }
 
   // --- results ---
@@ -335,7 +335,7 @@ class Loop {
         continue;
       }
       // A stopped stub has no further information.
-      if (account_.stopped && !call.over) {
+      if (report_.stopped && !call.over) {
         if (call.to_rendezvous) Record(Check::kRendezvousEndpoint, Outcome::kNotChecked, "the rehearsal was stopped");
         continue;
       }
@@ -355,17 +355,17 @@ class Loop {
                                 : "look for a firewall in between, and for addresses of another network",
              std::move(peers));
     }
-    if (account_.stopped && account_.greeted < hellos && failed.empty()) {
+    if (report_.stopped && report_.greeted < hellos && failed.empty()) {
       Record(Check::kHello, Outcome::kNotChecked, "the rehearsal was stopped");
     } else if (failed.empty()) {
-      Record(Check::kHello, Outcome::kOk, fmt::format("{} answered", account_.greeted));
+      Record(Check::kHello, Outcome::kOk, fmt::format("{} answered", report_.greeted));
     }
   }
 
   const StubFacts& facts_;
   const Greeting& greeting_;
   const StubPeer& self_;
-  StubReport& account_;
+  StubReport& report_;
   UniqueFd epoll_;
   UniqueFd stop_;
   UniqueFd hello_;
@@ -397,8 +397,8 @@ bool ReadGreeting(const std::string& line, const std::string& run, ReceivedGreet
   return wrong == std::errc() && end == last && said.wall_ns < (std::uint64_t{1} << 62);
 }
 
-void Greet(const StubFacts& facts, const Greeting& greeting, StubReport& account) {
-  Loop(facts, greeting, account).Run();
+void Greet(const StubFacts& facts, const Greeting& greeting, StubReport& report) {
+  Loop(facts, greeting, report).Run();
 }
 
 }  // namespace muster

@@ -36,6 +36,6 @@ bool ReadGreeting(const std::string& line, const std::string& run, ReceivedGreet
 
 // Adds findings of kPorts, kRendezvousEndpoint and kHello, and the clock offsets of other hosts. Returns when all is
 // done, at the time limit, or on SIGTERM, which the caller has blocked.
-void Greet(const StubFacts& facts, const Greeting& greeting, StubReport& account);
+void Greet(const StubFacts& facts, const Greeting& greeting, StubReport& report);
 
 }  // namespace muster

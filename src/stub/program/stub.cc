@@ -96,15 +96,15 @@ std::optional<std::string> Context() {
   return text ? text : std::string();
 }
 
-void LookHere(const Options& options, bool first_of_host, StubReport& account) {
-  CheckCommandFiles(options.command, account);
+void LookHere(const Options& options, bool first_of_host, StubReport& report) {
+  CheckCommandFiles(options.command, report);
   if (!first_of_host) return;
   std::vector<PlaceWritten> places;
   if (const char* const run_dir = Variable("MUSTER_RUN_DIR")) places.push_back({"the run directory", run_dir});
   const char* const temporary = Variable("TMPDIR");
   places.push_back({"the folder for temporary files", temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary});
   places.push_back({"shared memory", "/dev/shm", true});
-  CheckPlaces(places, account);
+  CheckPlaces(places, report);
 }
 
 // The process that listens at the rendezvous endpoint; nothing if the framework has none.
@@ -124,14 +124,14 @@ bool Meets(const RendezvousVariables& place, const StubPeer& peer) {
 }
 
 // Finds the rendezvous endpoint in this process's environment.
-void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& account) {
+void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& report) {
   const StubPeer& self = facts.processes[greeting.process];
   const RendezvousVariables* const place = RendezvousOf(facts.framework);
   if (place == nullptr || !Meets(*place, self)) return;
   const auto host = RendezvousHost(facts, *place, self);
   if (!host) return;
-  const auto failed = [&account](std::string text) {
-    account.findings.push_back(
+  const auto failed = [&report](std::string text) {
+    report.findings.push_back(
         {Check::kRendezvousEndpoint, Outcome::kFailed, std::move(text), "leave where they meet to the contract", {}});
   };
   const std::string address_name(place->address);
@@ -158,11 +158,11 @@ void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& acco
   }
   if (address.find_first_not_of("0123456789.") != std::string::npos && address.find(':') == std::string::npos) {
     greeting.rendezvous_port = 0;
-    account.findings.push_back({Check::kRendezvousEndpoint,
-                                Outcome::kNotChecked,
-                                fmt::format("{} is the name {}, and a stub looks up no names", address_name, address),
-                                {},
-                                {}});
+    report.findings.push_back({Check::kRendezvousEndpoint,
+                               Outcome::kNotChecked,
+                               fmt::format("{} is the name {}, and a stub looks up no names", address_name, address),
+                               {},
+                               {}});
     return;
   }
   greeting.rendezvous_address = address;
@@ -175,11 +175,11 @@ void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& acco
 }
 
 int ByHand(const Options& options) {
-  StubReport account;
+  StubReport report;
   Options asked = options;
   asked.command.read = true;
   if (options.command.words.empty()) {
-    account.findings.push_back(
+    report.findings.push_back(
         {Check::kFiles, Outcome::kNotChecked, "no command is given: muster stub -- COMMAND …", {}, {}});
   }
   std::string kind;
@@ -188,11 +188,11 @@ int ByHand(const Options& options) {
         std::pair{"hip", "HIP_VISIBLE_DEVICES"}}) {
     if (kind.empty() && Variable(variable) != nullptr) kind = name;
   }
-  CheckDevices(kind, Variable, account);
-  LookHere(asked, true, account);
-  const std::string reported = options.json ? StubReportLine(account) + "\n" : StubReportText(account);
+  CheckDevices(kind, Variable, report);
+  LookHere(asked, true, report);
+  const std::string reported = options.json ? StubReportLine(report) + "\n" : StubReportText(report);
   if (WriteAll(STDOUT_FILENO, reported) != 0) return kCannotReport;
-  return std::any_of(account.findings.begin(), account.findings.end(),
+  return std::any_of(report.findings.begin(), report.findings.end(),
                      [](const StubFinding& finding) { return finding.outcome == Outcome::kFailed; })
              ? 1
              : 0;
@@ -216,19 +216,19 @@ int InRehearsal(const Options& options) {
     return kWrongUsage;
   }
   const StubPeer& self = facts->processes[options.process];
-  StubReport account;
-  account.process = options.process;
+  StubReport report;
+  report.process = options.process;
   Options asked_for = options;
   asked_for.command.read = self.first_of_role;
 
-  CheckPromises(*facts, options.process, Variable, Context(), account);
-  CheckDevices(facts->device_kind, Variable, account);
-  LookHere(asked_for, self.first_of_host, account);
+  CheckPromises(*facts, options.process, Variable, Context(), report);
+  CheckDevices(facts->device_kind, Variable, report);
+  LookHere(asked_for, self.first_of_host, report);
   Greeting greeting;
   greeting.process = options.process;
-  FindRendezvous(*facts, greeting, account);
-  Greet(*facts, greeting, account);
-  return WriteAll(STDOUT_FILENO, StubReportLine(account) + "\n") == 0 ? 0 : kCannotReport;
+  FindRendezvous(*facts, greeting, report);
+  Greet(*facts, greeting, report);
+  return WriteAll(STDOUT_FILENO, StubReportLine(report) + "\n") == 0 ? 0 : kCannotReport;
 }
 
 }  // namespace

@@ -162,8 +162,8 @@ std::optional<std::uint32_t> Planned(const StubFacts& facts, const StubPeer& sel
 
 class Promises {
  public:
-  Promises(const StubFacts& facts, const StubPeer& self, const StubVariable& variable, StubReport& account)
-      : facts_(facts), self_(self), variable_(variable), account_(account) {}
+  Promises(const StubFacts& facts, const StubPeer& self, const StubVariable& variable, StubReport& report)
+      : facts_(facts), self_(self), variable_(variable), report_(report) {}
 
   void Look(const PromisedVariable& row) {
     if (row.promise == Promise::kDevice) return;
@@ -180,7 +180,7 @@ class Promises {
       return Seen(check, row.variable);
     }
     const auto number = ParseNumber<std::int64_t>(value);
-    if (row.promise == Promise::kRank && !account_.says_rank) account_.says_rank = number;
+    if (row.promise == Promise::kRank && !report_.says_rank) report_.says_rank = number;
     const auto planned = Planned(facts_, self_, row.promise);
     if (planned && number != std::int64_t{*planned}) {
       Failed(check, fmt::format("{} is {}, and the plan has {}", row.variable, Quoted(value), *planned));
@@ -224,20 +224,20 @@ class Promises {
     for (const Check check : {Check::kRanks, Check::kCounts}) {
       const std::string& seen = seen_[check == Check::kRanks ? 0 : 1];
       const bool failed = std::any_of(
-          account_.findings.begin(), account_.findings.end(),
+          report_.findings.begin(), report_.findings.end(),
           [&](const StubFinding& finding) { return finding.check == check && finding.outcome == Outcome::kFailed; });
-      if (!failed && !seen.empty()) account_.findings.push_back({check, Outcome::kOk, seen, {}, {}});
+      if (!failed && !seen.empty()) report_.findings.push_back({check, Outcome::kOk, seen, {}, {}});
     }
   }
 
  private:
   void Failed(Check check, std::string text) {
-    account_.findings.push_back({check,
-                                 Outcome::kFailed,
-                                 std::move(text),
-                                 "something sets it over the contract: see job:env, env and each of the recipe, the "
-                                 "activation and --wrap",
-                                 {}});
+    report_.findings.push_back({check,
+                                Outcome::kFailed,
+                                std::move(text),
+                                "something sets it over the contract: see job:env, env and each of the recipe, the "
+                                "activation and --wrap",
+                                {}});
   }
   void Seen(Check check, std::string_view name) {
     std::string& seen = seen_[check == Check::kRanks ? 0 : 1];
@@ -247,21 +247,21 @@ class Promises {
   const StubFacts& facts_;
   const StubPeer& self_;
   const StubVariable& variable_;
-  StubReport& account_;
+  StubReport& report_;
   std::array<std::string, 2> seen_;
 };
 
 bool PlaysInContract(std::string_view plays) { return plays == "scheduler" || plays == "server" || plays == "worker"; }
 
 // Checks the contract's variables for a process that has a role in it.
-void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promises, StubReport& account) {
+void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promises, StubReport& report) {
   for (const PromisedVariable& row : PromisesOf(facts.framework)) {
     if (row.plays.empty() ? PlaysInContract(self.plays) : row.plays == self.plays) promises.Look(row);
   }
   if (facts.framework == "tensorflow") promises.LookAtTensorFlow();
   if (IsKnownContract(facts.framework)) return;
   for (const Check check : {Check::kCounts, Check::kRendezvousEndpoint}) {
-    account.findings.push_back(
+    report.findings.push_back(
         {check,
          Outcome::kNotChecked,
          fmt::format("contract {} is the recipe's own: what its variables mean is not known", facts.framework),
@@ -273,23 +273,23 @@ void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promi
 }  // namespace
 
 void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVariable& variable,
-                   const std::optional<std::string>& context, StubReport& account) {
+                   const std::optional<std::string>& context, StubReport& report) {
   const StubPeer& self = facts.processes[process];
-  Promises promises(facts, self, variable, account);
-  if (self.plays != "other") CheckContract(facts, self, promises, account);
+  Promises promises(facts, self, variable, report);
+  if (self.plays != "other") CheckContract(facts, self, promises, report);
   if (context) promises.LookAtContext(*context);
   // Every process has these, whatever the contract, and no option changes them.
-  if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !account.says_rank)
-    account.says_rank = ParseNumber<std::int64_t>(rank);
+  if (const char* rank = variable("MUSTER_RANK"); rank != nullptr && !report.says_rank)
+    report.says_rank = ParseNumber<std::int64_t>(rank);
   promises.Report();
 }
 
-void CheckDevices(std::string_view kind, const StubVariable& variable, StubReport& account, const std::string& root) {
+void CheckDevices(std::string_view kind, const StubVariable& variable, StubReport& report, const std::string& root) {
   const char* const given = variable("MUSTER_DEVICES");
   const std::vector<std::string> own = Split(given == nullptr ? "" : given);
   if (own.empty()) return;
-  const auto reported = [&account](Outcome outcome, std::string text, std::string hint = {}) {
-    account.findings.push_back({Check::kDevices, outcome, std::move(text), std::move(hint), {}});
+  const auto reported = [&report](Outcome outcome, std::string text, std::string hint = {}) {
+    report.findings.push_back({Check::kDevices, outcome, std::move(text), std::move(hint), {}});
   };
   const DeviceKind* const known = DeviceKindNamed(kind);
   if (known == nullptr) return reported(Outcome::kNotChecked, "the plan names no kind of device that muster knows");
@@ -413,17 +413,17 @@ CheckedFile Look(CheckedFile::Kind kind, const std::string& word, const std::str
 
 }  // namespace
 
-void CheckCommandFiles(const RehearsedCommand& command, StubReport& account) {
+void CheckCommandFiles(const RehearsedCommand& command, StubReport& report) {
   if (command.words.empty()) return;
   std::string seen;
   bool failed = false;
   const auto take = [&](CheckedFile file) {
     seen += (seen.empty() ? "" : ", ") + file.word;
-    account.files.push_back(std::move(file));
+    report.files.push_back(std::move(file));
   };
   const auto fail = [&](std::string text, std::string hint) {
     failed = true;
-    account.findings.push_back({Check::kFiles, Outcome::kFailed, std::move(text), std::move(hint), {}});
+    report.findings.push_back({Check::kFiles, Outcome::kFailed, std::move(text), std::move(hint), {}});
   };
   const auto take_path = [&](CheckedFile file) {
     if (!file.path.empty() && !file.why.empty()) {
@@ -442,7 +442,7 @@ void CheckCommandFiles(const RehearsedCommand& command, StubReport& account) {
   if (program) {
     take(Look(CheckedFile::Kind::kProgram, name, *program, command.read));
   } else {
-    account.files.push_back({CheckedFile::Kind::kProgram, name, {}, SpawnErrorText(program.error()), 0, {}});
+    report.files.push_back({CheckedFile::Kind::kProgram, name, {}, SpawnErrorText(program.error()), 0, {}});
     fail("the program cannot be started: " + SpawnErrorText(program.error()),
          "install it there, or bring PATH about with job:activate or env");
   }
@@ -475,7 +475,7 @@ void CheckCommandFiles(const RehearsedCommand& command, StubReport& account) {
     }
     take(std::move(file));
   }
-  if (!failed) account.findings.push_back({Check::kFiles, Outcome::kOk, seen, {}, {}});
+  if (!failed) report.findings.push_back({Check::kFiles, Outcome::kOk, seen, {}, {}});
 }
 
 namespace {
@@ -496,7 +496,7 @@ int TryWrite(const std::string& folder) {
 
 }  // namespace
 
-void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& account) {
+void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& report) {
   std::string seen;
   bool failed = false;
   for (const PlaceWritten& place : places) {
@@ -520,10 +520,10 @@ void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& account) {
       continue;
     }
     failed = true;
-    account.findings.push_back(
+    report.findings.push_back(
         {Check::kDisk, StubFinding::Outcome::kFailed, std::move(why), "free space there: see df -h and df -i", {}});
   }
-  if (!failed && !seen.empty()) account.findings.push_back({Check::kDisk, StubFinding::Outcome::kOk, seen, {}, {}});
+  if (!failed && !seen.empty()) report.findings.push_back({Check::kDisk, StubFinding::Outcome::kOk, seen, {}, {}});
 }
 
 }  // namespace muster

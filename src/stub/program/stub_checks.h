@@ -67,10 +67,10 @@ using StubVariable = std::function<const char*(const char* name)>;
 // Adds findings of kRanks and kCounts, and the rank according to the environment. `context`: content of
 // $MUSTER_CONTEXT; nothing if there is no such file.
 void CheckPromises(const StubFacts& facts, std::uint32_t process, const StubVariable& variable,
-                   const std::optional<std::string>& context, StubReport& account);
+                   const std::optional<std::string>& context, StubReport& report);
 
 // Adds the finding of kDevices; none without devices. `root` contains /dev and /sys, and ends with a slash.
-void CheckDevices(std::string_view kind, const StubVariable& variable, StubReport& account,
+void CheckDevices(std::string_view kind, const StubVariable& variable, StubReport& report,
                   const std::string& root = "/");
 
 // Checks the files of a command: its program, its script, and other words that look like paths. Reads them; starts
@@ -89,7 +89,7 @@ inline constexpr std::uint64_t kMaxHashedBytes = std::uint64_t{64} << 20;
 // Fills `files`, and adds findings of kFiles: the program and the script must exist, and all existing files
 // must be readable. Whether another file may be missing is decided by comparing hosts, since the job may create
 // it.
-void CheckCommandFiles(const RehearsedCommand& command, StubReport& account);
+void CheckCommandFiles(const RehearsedCommand& command, StubReport& report);
 
 // Checks the free space where a job writes. Writes a few bytes into unnamed files, which vanish at once.
 
@@ -104,6 +104,6 @@ inline constexpr std::uint64_t kMinRoomBytes = std::uint64_t{100} << 20;
 inline constexpr std::uint64_t kMinRoomInodes = 1'000;
 
 // Adds the finding of kDisk.
-void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& account);
+void CheckPlaces(const std::vector<PlaceWritten>& places, StubReport& report);
 
 }  // namespace muster

@@ -42,11 +42,11 @@ void Fields(V& v, ClockDifference& clock) {
 }
 
 template <class V>
-void Fields(V& v, StubReport& account) {
+void Fields(V& v, StubReport& report) {
   std::int64_t format = 1;
-  v("clocks", AtMost(account.clocks, kMaxEntries)), v("files", AtMost(account.files, kMaxEntries));
-  v("findings", AtMost(account.findings, kMaxEntries)), v("greeted", account.greeted), v("muster_stub", format);
-  v("process", account.process), v("says_rank", account.says_rank), v("stopped", account.stopped);
+  v("clocks", AtMost(report.clocks, kMaxEntries)), v("files", AtMost(report.files, kMaxEntries));
+  v("findings", AtMost(report.findings, kMaxEntries)), v("greeted", report.greeted), v("muster_stub", format);
+  v("process", report.process), v("says_rank", report.says_rank), v("stopped", report.stopped);
   if constexpr (V::kReading) {
     if (format != 1) v.Fail();
   }
@@ -54,18 +54,18 @@ void Fields(V& v, StubReport& account) {
 
 std::string_view CheckName(Check check) { return kCheckNames[static_cast<std::size_t>(check)]; }
 
-std::string StubReportLine(const StubReport& account) { return JsonOf(account); }
+std::string StubReportLine(const StubReport& report) { return JsonOf(report); }
 
 std::optional<StubReport> ParseStubReport(std::string_view line) {
   if (line.size() > kMaxReportBytes || !line.starts_with('{')) return std::nullopt;
-  auto account = FromJson<StubReport>(line);
-  return account ? std::optional(*std::move(account)) : std::nullopt;
+  auto report = FromJson<StubReport>(line);
+  return report ? std::optional(*std::move(report)) : std::nullopt;
 }
 
-std::string StubReportText(const StubReport& account) {
+std::string StubReportText(const StubReport& report) {
   constexpr std::array<const char*, 4> kWords = {"ok", "FAILED", "not checked", "note"};
   std::string text;
-  for (const StubFinding& finding : account.findings) {
+  for (const StubFinding& finding : report.findings) {
     text += fmt::format("{:<9} {:<12}{}", CheckName(finding.check), kWords[static_cast<std::size_t>(finding.outcome)],
                         Printable(finding.text));
     while (text.ends_with(' ')) text.pop_back();

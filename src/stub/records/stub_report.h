@@ -75,12 +75,12 @@ struct StubReport {
 inline constexpr std::size_t kMaxReportBytes = 1U << 20;
 
 // One line, without its end. Bytes that are not UTF-8 are written as \xNN.
-std::string StubReportLine(const StubReport& account);
+std::string StubReportLine(const StubReport& report);
 
 // Nothing unless the line is a valid report with lists of at most 4096 entries. Texts are cut to 4096 bytes.
 std::optional<StubReport> ParseStubReport(std::string_view line);
 
 // For people, one check a line.
-std::string StubReportText(const StubReport& account);
+std::string StubReportText(const StubReport& report);
 
 }  // namespace muster
