@@ -40,10 +40,6 @@ foreach(dependency "LUAJIT|luajit|libluajit-5.1-dev" "SECCOMP|libseccomp|libsecc
   endif()
 endforeach()
 
-# RE2 requests -pthread from its users. The C library does not need it any more, and it would prevent sharing the
-# precompiled header (CommonHeaders.cmake).
-set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
-
 # Their static libraries, which are in the same packages (see muster_program).
 foreach(dependency "LUAJIT|libluajit-5.1.a" "SECCOMP|libseccomp.a" "LIBMD|libmd.a" "RE2|libre2.a" "YAML|libyaml.a" "SQLITE|libsqlite3.a")
   string(REPLACE "|" ";" pair ${dependency})

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/values/diagnostics.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "engine/manifest.h"
 
@@ -320,8 +321,7 @@ const std::vector<std::pair<std::string, JobField>> kJobFields = {
 
 bool IsName(const std::string& name) {
   return !name.empty() && name.size() <= 64 && name.front() >= 'a' && name.front() <= 'z' &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+         std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || IsDigit(c) || c == '_'; });
 }
 
 bool IsManifestPage(const Value& value) {

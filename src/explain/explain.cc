@@ -7,6 +7,7 @@
 #include <span>
 #include <tuple>
 
+#include "base/values/text_parts.h"
 #include "plan/text/folded_texts.h"
 #include "settings/values/parameter.h"
 
@@ -49,7 +50,7 @@ std::vector<std::string> NumbersIn(const std::string& text) {
   std::vector<std::string> numbers;
   bool inside = false;
   for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = IsDigit(c);
     if (digit && !inside) numbers.emplace_back();
     if (digit) numbers.back() += c;
     inside = digit;

@@ -14,6 +14,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "muster/site.h"
 #include "muster/value.h"
@@ -377,9 +378,9 @@ bool ShowsDevices(std::string_view variable) {
          variable == "HIP_VISIBLE_DEVICES" || variable == "ROCR_VISIBLE_DEVICES";
 }
 
-class Reader {
+class CallReader {
  public:
-  Reader(KnownLauncher launcher, const std::vector<std::string>& words, const ReadText& read_text)
+  CallReader(KnownLauncher launcher, const std::vector<std::string>& words, const ReadText& read_text)
       : facts_(&FactsOf(launcher)), words_(words), read_text_(read_text) {}
 
   Result<LauncherCall> Read() {
@@ -671,7 +672,7 @@ class Reader {
       // As argparse reads it: a word that begins with '-' is a value only if it is a number or has a blank.
       const std::string& next = words_[at_];
       if (facts_->calls_python && next.size() > 1 && next.front() == '-' && next.find(' ') == std::string::npos &&
-          std::isdigit(static_cast<unsigned char>(next[1])) == 0 && next[1] != '.') {
+          !IsDigit(next[1]) && next[1] != '.') {
         return Wrong(fmt::format("{} needs a value, and {} is an option", Quoted(name), Quoted(next)),
                      fmt::format("a value that begins with '-' is written {}={}", name, next));
       }
@@ -1096,7 +1097,7 @@ class Reader {
 
 Result<LauncherCall> ReadLauncherCall(KnownLauncher launcher, const std::vector<std::string>& words,
                                       const ReadText& read_text) {
-  return Reader(launcher, words, read_text).Read();
+  return CallReader(launcher, words, read_text).Read();
 }
 
 }  // namespace muster

@@ -16,8 +16,6 @@
 namespace muster {
 namespace {
 
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
 // Text, number, text, …, text: an odd number of parts.
 std::vector<std::string> Parts(const std::string& text) {
   std::vector<std::string> parts(1);

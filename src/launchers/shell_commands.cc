@@ -180,8 +180,7 @@ void ShellMachine::Assign(const std::string& word, bool exported, bool local) {
     }
     return SetVariable(name, std::move(value));
   }
-  const bool digits = !raw.empty() && raw.size() < 9 &&
-                      std::all_of(raw.begin(), raw.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  const bool digits = !raw.empty() && raw.size() < 9 && std::all_of(raw.begin(), raw.end(), IsDigit);
   if (digits && !index && !appends && functions_ == 0 && substituted_ == 0) {
     const ScriptLiteral literal = {line, name};
     outcome_.literals.emplace(literal, raw);

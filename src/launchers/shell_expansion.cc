@@ -7,6 +7,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "launchers/shell_machine.h"
 
 namespace muster {
@@ -17,9 +18,6 @@ constexpr std::size_t kMaxFields = 8192;
 constexpr int kMaxBraces = 4096;
 
 bool IsNameByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool IsDigits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
 // The index of the first of `wanted` outside of quotes and groups; npos without one.
@@ -316,8 +314,7 @@ bool ShellMachine::Dollar(std::string_view word, std::size_t& at, bool in_quotes
     return true;
   }
   std::size_t end = at;
-  if (open != '\0' && (std::string_view("#@*?$!-").find(open) != std::string_view::npos ||
-                       std::isdigit(static_cast<unsigned char>(open)) != 0)) {
+  if (open != '\0' && (std::string_view("#@*?$!-").find(open) != std::string_view::npos || IsDigit(open))) {
     ++end;
   } else {
     while (end < word.size() && IsNameByte(word[end])) ++end;

@@ -352,9 +352,9 @@ class Translation {
       for (int host = probed < 0 ? 0 : probed; host < (probed < 0 ? hosts : probed + 1); ++host) {
         ScriptInput input = input_;
         set(input, std::to_string(host * scale));
-        constexpr std::size_t kMaxCommands = 4'000'000;
+        constexpr std::size_t kMaxInterpreted = 4'000'000;
         interpreted_ += machines_[0].outcome.commands + 1000;
-        if (interpreted_ > kMaxCommands) return std::nullopt;
+        if (interpreted_ > kMaxInterpreted) return std::nullopt;
         auto machine = Interpreted(input);
         if (!machine || machine->launcher || machine->workers.size() != local) return std::nullopt;
         for (std::size_t i = 0; i < local; ++i) {

@@ -418,7 +418,7 @@ class Parser {
 
   bool RedirectionAhead() const {
     std::size_t at = at_;
-    while (at < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at])) != 0) ++at;
+    while (at < text_.size() && IsDigit(text_[at])) ++at;
     if (at >= text_.size()) return false;
     if (text_[at] == '<' || text_[at] == '>') return at + 1 >= text_.size() || text_[at + 1] != '(';
     return at == at_ && Ahead("&>");
@@ -427,7 +427,7 @@ class Parser {
   void Redirection(Node& node) {
     ShellRedirection one;
     std::string digits;
-    while (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) digits += text_[at_++];
+    while (IsDigit(text_[at_])) digits += text_[at_++];
     if (!digits.empty()) one.descriptor = digits.size() > 4 ? 9999 : std::stoi(digits);
     for (const std::string_view op : {"&>>", "&>", "<<<", "<<-", "<<", ">>", ">&", "<&", "<>", ">|", "<", ">"}) {
       if (!Ahead(op)) continue;
@@ -624,7 +624,7 @@ class Sum {
     std::size_t end = at_;
     while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_'))
       ++end;
-    if (end == at_ || std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) return {};
+    if (end == at_ || IsDigit(text_[at_])) return {};
     return std::string(text_.substr(at_, end - at_));
   }
 

@@ -20,7 +20,7 @@ void AddExtremes(std::span<const double> y, std::size_t begin, std::size_t end, 
   if (low != high) kept.push_back(std::max(low, high));
 }
 
-double Place(double x, Spacing spacing, double smallest) {
+double PlaceOnAxis(double x, Spacing spacing, double smallest) {
   return spacing == Spacing::kLinear ? x : std::log(std::max(x, smallest));
 }
 
@@ -74,10 +74,10 @@ std::vector<std::size_t> MinMaxSample(std::span<const double> x, std::span<const
   }
   if (!std::isfinite(smallest)) smallest = 1;
   const auto [least, greatest] = std::minmax_element(x.begin(), x.end());
-  const double low = Place(*least, spacing, smallest);
-  const double width = (Place(*greatest, spacing, smallest) - low) / static_cast<double>(groups);
+  const double low = PlaceOnAxis(*least, spacing, smallest);
+  const double width = (PlaceOnAxis(*greatest, spacing, smallest) - low) / static_cast<double>(groups);
   const auto group_of = [&](std::size_t i) {
-    const double place = width > 0 ? (Place(x[i], spacing, smallest) - low) / width : 0;
+    const double place = width > 0 ? (PlaceOnAxis(x[i], spacing, smallest) - low) / width : 0;
     return std::min(static_cast<std::size_t>(std::max(place, 0.0)), groups - 1);
   };
   kept.push_back(0);

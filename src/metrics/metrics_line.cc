@@ -10,6 +10,7 @@
 #include "base/system/known_secrets.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "wire/files/run_layout.h"
@@ -69,8 +70,6 @@ std::optional<MetricValues> MetricsLine(std::string_view line) {
 }
 
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 class PlainLine {
  public:

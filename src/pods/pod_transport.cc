@@ -227,7 +227,7 @@ std::optional<PodStatus> ReadPodEvent(std::string_view json, const std::string& 
   if (TextAt(pod, "kind") != "Pod") return std::nullopt;
   PodStatus reported;
   reported.name = TextAt(At(pod, "metadata"), "name");
-  const auto sound = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.'; };
+  const auto sound = [](char c) { return (c >= 'a' && c <= 'z') || IsDigit(c) || c == '-' || c == '.'; };
   if (reported.name.empty() || reported.name.size() > kMaxName || reported.name.front() == '-' ||
       !std::all_of(reported.name.begin(), reported.name.end(), sound)) {
     return std::nullopt;

@@ -19,7 +19,7 @@ std::size_t ItemAt(std::string_view line, Item& item) {
   if (line[at] == '-' || line[at] == '*') {
     ++at;
   } else {
-    while (at < line.size() && std::isdigit(static_cast<unsigned char>(line[at])) != 0) ++at;
+    while (at < line.size() && IsDigit(line[at])) ++at;
     if (at == begin || at >= line.size() || line[at] != '.') return 0;
     ++at;
   }

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/values/text_parts.h"
+
 namespace muster {
 namespace {
 
@@ -19,10 +21,7 @@ constexpr std::array<std::string_view, 27> kSymbols = {"...", "..", "==", "~=", 
                                                        "*",   "/",  "%",  "^",  "#",  "<",  ">",  "=", "(",
                                                        ")",   "{",  "}",  "[",  "]",  ";",  ":",  ",", "."};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool BeginsName(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (static_cast<unsigned char>(c) & 0x80U) != 0;
-}
+bool BeginsName(char c) { return IsLetter(c) || c == '_' || (static_cast<unsigned char>(c) & 0x80U) != 0; }
 bool ContinuesName(char c) { return BeginsName(c) || IsDigit(c); }
 
 std::optional<Value> NumberValue(std::string_view token) {

@@ -30,19 +30,20 @@ inline constexpr auto kSamplerNames = [] {
 // An axis has its fields beside those of the space.
 template <class V>
 void Fields(V& v, Space& space) {
-  using Kind = Space::Kind;
+  using SpaceKind = Space::Kind;
   Axis& axis = space.axis;
-  const bool is_axis = space.kind == Kind::kAxis;
+  const bool is_axis = space.kind == SpaceKind::kAxis;
   const bool is_choice = axis.kind == Axis::Kind::kChoice;
-  const bool has_parts = !is_axis && space.kind != Kind::kFixed;
+  const bool has_parts = !is_axis && space.kind != SpaceKind::kFixed;
   v("axis", OnlyIf(is_axis, WithNames(axis.kind, kAxisKindNames)));
-  v("condition", OnlyIf(space.kind == Kind::kWhen, space.condition));
+  v("condition", OnlyIf(space.kind == SpaceKind::kWhen, space.condition));
   v("high", OnlyIf(is_axis && !is_choice, axis.high)), v("kind", WithNames(space.kind, kSpaceKindNames));
   v("low", OnlyIf(is_axis && !is_choice, axis.low)), v("name", OnlyIf(is_axis, axis.name));
   v("parts", OnlyIf(has_parts, space.parts));
   v("step", OnlyIf(is_axis && axis.kind == Axis::Kind::kRange, axis.step));
-  v("values", OnlyIf(is_axis && is_choice, axis.values)), v("values", OnlyIf(space.kind == Kind::kFixed, space.fixed));
-  v("weights", OnlyIf(has_parts && space.kind != Kind::kWhen && !space.weights.empty(), space.weights));
+  v("values", OnlyIf(is_axis && is_choice, axis.values)),
+      v("values", OnlyIf(space.kind == SpaceKind::kFixed, space.fixed));
+  v("weights", OnlyIf(has_parts && space.kind != SpaceKind::kWhen && !space.weights.empty(), space.weights));
   v(axis.whole, space.place);
 }
 

@@ -56,7 +56,8 @@ std::string ListText(std::vector<std::uint32_t> cores) {
 }
 
 // The nodes without these cores; empty groups and nodes are omitted.
-std::vector<HostCores::Node> Without(const std::vector<HostCores::Node>& nodes, const std::set<std::uint32_t>& cores) {
+std::vector<HostCores::Node> WithoutCores(const std::vector<HostCores::Node>& nodes,
+                                          const std::set<std::uint32_t>& cores) {
   std::vector<HostCores::Node> left;
   for (const HostCores::Node& node : nodes) {
     HostCores::Node kept{node.id, {}};
@@ -107,7 +108,7 @@ class Sharing {
       shares_.of[i] = request.list;
       listed.insert(request.list.begin(), request.list.end());
     }
-    if (std::vector<HostCores::Node> left = Without(pool_, listed); !left.empty()) pool_ = std::move(left);
+    if (std::vector<HostCores::Node> left = WithoutCores(pool_, listed); !left.empty()) pool_ = std::move(left);
     return {};
   }
 
@@ -127,7 +128,7 @@ class Sharing {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       if (requests_[i].kind != CoreRequest::Kind::kCount) continue;
       shares_.of[i] = TakeOwn(requests_[i].count, node_of_[i]);
-      pool_ = Without(pool_, {shares_.of[i].begin(), shares_.of[i].end()});
+      pool_ = WithoutCores(pool_, {shares_.of[i].begin(), shares_.of[i].end()});
     }
     counted_ = wanted;
     return {};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -57,7 +56,7 @@ void SetPlace(StackFrame& frame, std::string_view place) {
   const std::size_t colon = place.rfind(':');
   if (colon != std::string_view::npos && colon + 1 < place.size()) {
     const std::string_view digits = place.substr(colon + 1);
-    const bool all = std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+    const bool all = std::all_of(digits.begin(), digits.end(), IsDigit);
     if (const auto line = NumberAt(digits); all && line) {
       frame.line = *line;
       place = place.substr(0, colon);

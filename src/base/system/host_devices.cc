@@ -27,7 +27,7 @@ std::uint32_t CountNumbered(const std::string& folder, std::string_view prefix) 
     std::string_view name = entry->d_name;
     if (!name.starts_with(prefix) || name.size() == prefix.size()) continue;
     name.remove_prefix(prefix.size());
-    if (std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; })) ++count;
+    if (std::all_of(name.begin(), name.end(), IsDigit)) ++count;
   }
   return count;
 }

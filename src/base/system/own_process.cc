@@ -16,7 +16,7 @@ namespace muster {
 
 namespace {
 
-std::optional<rlimit> before;
+std::optional<rlimit> limit_before;
 
 }  // namespace
 
@@ -28,14 +28,14 @@ rlim_t ProcessorMargin(const rlimit& limit) {
 void LowerProcessorLimit() {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_CPU, &limit) != 0) return;
-  before = limit;
+  limit_before = limit;
   limit.rlim_cur -= ProcessorMargin(limit);
-  if (limit.rlim_cur != before->rlim_cur) ::setrlimit(RLIMIT_CPU, &limit);
+  if (limit.rlim_cur != limit_before->rlim_cur) ::setrlimit(RLIMIT_CPU, &limit);
 }
 
 rlimit CallersProcessorLimit() {
   rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-  if (before) return *before;
+  if (limit_before) return *limit_before;
   ::getrlimit(RLIMIT_CPU, &limit);
   return limit;
 }

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/values/text_parts.h"
+
 namespace muster {
 
 std::string SignalName(std::int32_t signal) {
@@ -35,8 +37,7 @@ std::string_view NamedSanitizer(std::string_view text) {
   const std::size_t end = text.find(kEnd);
   if (end == std::string_view::npos || end == 0) return {};
   const std::string_view name = text.substr(0, end);
-  const bool is_name =
-      std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  const bool is_name = std::all_of(name.begin(), name.end(), IsLetter);
   return is_name ? text : std::string_view();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 
 namespace muster {
@@ -10,8 +11,8 @@ namespace muster {
 bool IsPlain(std::string_view text, std::string_view also) {
   return std::all_of(text.begin(), text.end(), [also](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           std::string_view("_-./:,+@%").find(c) != std::string_view::npos || also.find(c) != std::string_view::npos;
+    return byte >= 0x80 || IsLetterOrDigit(c) || std::string_view("_-./:,+@%").find(c) != std::string_view::npos ||
+           also.find(c) != std::string_view::npos;
   });
 }
 
@@ -22,8 +23,7 @@ constexpr std::string_view kReserved[] = {"case", "do", "done", "elif", "else", 
                                           "for",  "if", "in",   "then", "time", "until", "while"};
 
 bool NeedsNoQuotes(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_-./:=,+@%^").find(c) != std::string_view::npos;
+  return IsLetterOrDigit(c) || std::string_view("_-./:=,+@%^").find(c) != std::string_view::npos;
 }
 
 void AppendEscapedByte(std::string& out, unsigned char byte) {
@@ -212,9 +212,7 @@ std::string Readable(const std::string& text) { return IsUtf8(text) ? text : Pri
 
 bool IsRunName(std::string_view name) {
   constexpr std::size_t kMax = 100;
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
+  const auto is_plain = [](char c) { return IsLetterOrDigit(c); };
   const auto is_part = [&](char c) { return is_plain(c) || c == '_' || c == '-' || c == '.'; };
   return !name.empty() && name.size() <= kMax && is_plain(name.front()) &&
          std::all_of(name.begin(), name.end(), is_part);

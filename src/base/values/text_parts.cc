@@ -45,11 +45,11 @@ std::string_view LastLine(std::string_view text) {
   return text.substr(text.find_last_of("\r\n") + 1);  // from the beginning if there is none
 }
 
+bool IsDigits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit); }
+
 bool IsIdentifier(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !text.empty() && !is_digit(text.front()) && std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  });
+  return !text.empty() && !IsDigit(text.front()) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return IsLetterOrDigit(c) || c == '_'; });
 }
 
 }  // namespace muster

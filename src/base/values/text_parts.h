@@ -41,6 +41,14 @@ std::vector<std::string_view> TextLines(std::string_view text);
 // The last line that is not blank; '\r' ends a line, too.
 std::string_view LastLine(std::string_view text);
 
+// ASCII characters, in any locale.
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool IsLetterOrDigit(char c) { return IsLetter(c) || IsDigit(c); }
+
+// Whether the text has digits alone, and at least one.
+bool IsDigits(std::string_view text);
+
 // Whether the text is a name in Lua and in shells: ASCII letters, digits and '_', not beginning with a digit.
 bool IsIdentifier(std::string_view text);
 

@@ -119,20 +119,20 @@ struct Range {
 };
 
 // Combining marks and invisible characters, of width 0 (Unicode 15, categories Mn and Cf).
-constexpr std::array<Range, 6> kNone = {
+constexpr std::array<Range, 6> kNoColumns = {
     {{0x300, 0x36f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x2064}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}}};
 // East Asian Width W and F.
-constexpr std::array<Range, 11> kWide = {{{0x1100, 0x115f},
-                                          {0x2e80, 0x303e},
-                                          {0x3041, 0xa4cf},
-                                          {0xac00, 0xd7a3},
-                                          {0xf900, 0xfaff},
-                                          {0xfe30, 0xfe6f},
-                                          {0xff00, 0xff60},
-                                          {0xffe0, 0xffe6},
-                                          {0x1f300, 0x1f64f},
-                                          {0x1f900, 0x1f9ff},
-                                          {0x20000, 0x3fffd}}};
+constexpr std::array<Range, 11> kTwoColumns = {{{0x1100, 0x115f},
+                                                {0x2e80, 0x303e},
+                                                {0x3041, 0xa4cf},
+                                                {0xac00, 0xd7a3},
+                                                {0xf900, 0xfaff},
+                                                {0xfe30, 0xfe6f},
+                                                {0xff00, 0xff60},
+                                                {0xffe0, 0xffe6},
+                                                {0x1f300, 0x1f64f},
+                                                {0x1f900, 0x1f9ff},
+                                                {0x20000, 0x3fffd}}};
 
 template <std::size_t N>
 bool IsIn(const std::array<Range, N>& ranges, std::uint32_t character) {
@@ -145,7 +145,7 @@ std::size_t ColumnsOf(std::string_view sequence) {
   constexpr unsigned kLeadBits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   std::uint32_t character = static_cast<unsigned char>(sequence[0]) & kLeadBits[sequence.size()];
   for (const char c : sequence.substr(1)) character = character << 6U | (static_cast<unsigned char>(c) & 0x3fU);
-  return IsIn(kNone, character) ? 0 : IsIn(kWide, character) ? 2 : 1;
+  return IsIn(kNoColumns, character) ? 0 : IsIn(kTwoColumns, character) ? 2 : 1;
 }
 
 // The number of bytes that fit, and the columns they take.

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 
 namespace muster {
@@ -34,7 +35,7 @@ namespace {
 bool IsName(const std::string& key) {
   if (key.empty() || (key[0] >= '0' && key[0] <= '9')) return false;
   for (const char c : key) {
-    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    const bool word = IsLetterOrDigit(c) || c == '_';
     if (!word) return false;
   }
   return true;

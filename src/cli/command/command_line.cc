@@ -6,6 +6,7 @@
 
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 
@@ -37,9 +38,9 @@ std::string ValueName(const CLI::Option& option) {
 }
 
 bool IsName(std::string_view word) {
-  return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) == 0 &&
-         std::all_of(word.begin(), word.end(),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-'; });
+  return !word.empty() && !IsDigit(word.front()) && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
+  });
 }
 
 // "lr=0.1,0.2" of the words lr 0.1 0.2, as far as they are values.
@@ -247,7 +248,7 @@ std::string AsParameter(std::string_view option, const std::vector<std::string>&
   const std::size_t equals = option.find('=');
   std::string name(option.substr(2, equals == std::string_view::npos ? equals : equals - 2));
   std::replace(name.begin(), name.end(), '-', '_');
-  const bool fits = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
+  const bool fits = !name.empty() && !IsDigit(name.front()) &&
                     std::all_of(name.begin(), name.end(),
                                 [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
   if (!fits) return {};

@@ -112,7 +112,7 @@ Result<void> ApplyPlanChanges(Plan& plan, const PlanChanges& changes) {
 
 namespace {
 
-constexpr const char* kExample =
+constexpr const char* kExampleOfCommand =
     "for example: --notify failed,ended='mail -s muster ann', or --notify @~/.config/webhook";
 constexpr const char* kFromOption = "command line";
 constexpr const char* kFromRecipe = "recipe";
@@ -166,7 +166,7 @@ Result<Notification> ParseOne(const std::string& text) {
   }
   if (what.starts_with('@')) {
     std::string path(what.substr(1));
-    if (path.empty()) return Refused(text, "there is no file after the @", kExample);
+    if (path.empty()) return Refused(text, "there is no file after the @", kExampleOfCommand);
     std::error_code error;
     if (!path.starts_with("~/")) path = AbsolutePath(path);
     if (!path.starts_with("~/") && !std::filesystem::exists(path, error)) {
@@ -177,12 +177,13 @@ Result<Notification> ParseOne(const std::string& text) {
     return made;
   }
   auto words = ShellWords(what);
-  if (!words) return Refused(text, words.error(), kExample);
-  if (words->empty() || words->front().empty()) return Refused(text, "there is no command", kExample);
+  if (!words) return Refused(text, words.error(), kExampleOfCommand);
+  if (words->empty() || words->front().empty()) return Refused(text, "there is no command", kExampleOfCommand);
   std::string& program = words->front();
   if (program.find('/') != std::string::npos) program = AbsolutePath(program);
   for (std::string& word : *words) {
-    if (word.find(kPlaceholderOpen) != std::string::npos) return Refused(text, "it has a placeholder", kExample);
+    if (word.find(kPlaceholderOpen) != std::string::npos)
+      return Refused(text, "it has a placeholder", kExampleOfCommand);
     made.command.emplace_back(std::move(word));
   }
   return made;

@@ -202,7 +202,7 @@ Result<NewFile> RecipeOf(const InitOptions& options) {
   return NewFile{file, RecipeOfCall(*call, LineText(words), file)};
 }
 
-Result<void> WriteAll(const InitOptions& options) {
+Result<void> WriteRecipe(const InitOptions& options) {
   auto recipe = RecipeOf(options);
   if (!recipe) return Fail(recipe.error());
   const std::string recipe_name = recipe->name;
@@ -234,7 +234,7 @@ Result<void> WriteAll(const InitOptions& options) {
 }
 
 int RunInit(const InitOptions& options) {
-  const auto written = WriteAll(options);
+  const auto written = WriteRecipe(options);
   if (written) return kExitOk;
   return Refuse(written.error());
 }

@@ -55,7 +55,7 @@ std::string OriginNote(const ParameterState& state) {
   return " [" + note + "]";
 }
 
-void PrintTable(const Evaluation& evaluation) {
+void PrintParameters(const Evaluation& evaluation) {
   std::printf("%s%s%s\n", Printable(evaluation.name).c_str(), evaluation.doc.empty() ? "" : ": ",
               Printable(evaluation.doc).c_str());
   std::size_t name_width = 0;
@@ -89,7 +89,7 @@ int RunParams(const ParamsOptions& options) {
   if (!evaluation) return Refuse(evaluation.error(), options.json);
   PrintDiagnostics(evaluation->warnings);
   if (!options.json) {
-    PrintTable(*evaluation);
+    PrintParameters(*evaluation);
     return kExitOk;
   }
   auto parameters = nlohmann::json::array();

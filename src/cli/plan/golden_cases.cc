@@ -13,6 +13,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "cli/command/command.h"
 #include "cli/command/small_file.h"
 #include "cli/options/recipe_options.h"
@@ -45,9 +46,7 @@ std::vector<fs::path> FilesBelow(const fs::path& folder, Enter enter) {
 }
 
 bool IsCaseName(const std::string& name) {
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
+  const auto fits = [](char c) { return IsLetterOrDigit(c) || c == '_' || c == '-'; };
   return !name.empty() && std::all_of(name.begin(), name.end(), fits);
 }
 

@@ -1,7 +1,6 @@
 // How a run or a sweep went, from its folder alone. muster report: the report of a run, the summary of a sweep, or a
 // page of several. muster show: the same summary, or the history of one trial.
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +21,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/text_plot.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
@@ -104,7 +104,7 @@ Result<std::vector<FailureCause>> CausesOf(const OpenedSweep& sweep) {
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
     if (!row.trial_standing.over || !IsFailure(row.trial_class)) return true;
     std::string key = row.why;
-    std::erase_if(key, [](unsigned char c) { return std::isdigit(c) != 0; });
+    std::erase_if(key, IsDigit);
     const auto [place, is_new] = places.try_emplace({row.trial_class, std::move(key)}, causes.size());
     if (is_new) causes.push_back({row.trial_class, row.why, 0, row.trial});
     ++causes[place->second].trials;

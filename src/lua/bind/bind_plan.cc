@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "lua/bind/bind.h"
@@ -59,10 +60,8 @@ std::string ShippedName(const std::string& name) {
     const std::string part = name.substr(begin, end - begin);
     begin = end + 1;
     if (part.empty() || part == ".") continue;
-    const bool plain = std::all_of(part.begin(), part.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-             c == '-';
-    });
+    const bool plain = std::all_of(part.begin(), part.end(),
+                                   [](char c) { return IsLetterOrDigit(c) || c == '_' || c == '.' || c == '-'; });
     if (!plain || part == ".." || part.size() > kMaxPart) return "";
     path += (path.empty() ? "" : "/") + part;
   }

@@ -237,7 +237,7 @@ int LoadSchemaFirst(lua_State* lua) {
 }
 
 // Reads the recipe, in a protected call. Argument 1: the LoadedRecipe to fill.
-int Load(lua_State* lua) {
+int LoadEngine(lua_State* lua) {
   auto& read = *static_cast<LoadedRecipe*>(lua_touserdata(lua, 1));
   Host& host = read.host;
   const EvaluationRequest& request = *host.request;
@@ -374,7 +374,7 @@ EvaluationAnswer Engine::EvaluateOnce(const EvaluationRequest& request) {
   host.request = &request;
   host.ask = &ask_;
   if (is_new) {
-    recipe_->is_read = recipe_->is_prepared && Call(Guarded<Load>, recipe_.get());
+    recipe_->is_read = recipe_->is_prepared && Call(Guarded<LoadEngine>, recipe_.get());
     host.KeepWhatWasRead();
   } else {
     recipe_->state.BeginAgain();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "lua/state/own_files.h"
 #include "lua/state/stack.h"
@@ -44,7 +45,7 @@ class Tokens {
     const std::size_t begin = at_;
     if (IsNamePart(c)) {
       while (at_ < text_.size() && IsNamePart(text_[at_])) ++at_;
-      kind_ = std::isdigit(static_cast<unsigned char>(c)) != 0 ? Kind::kSign : Kind::kName;
+      kind_ = IsDigit(c) ? Kind::kSign : Kind::kName;
     } else {
       kind_ = Kind::kSign;
       ++at_;

@@ -89,7 +89,7 @@ inline constexpr std::array<std::string_view, 6> kOtherAssignments = {"+=", "-="
 
 namespace {
 
-using Kind = LuaTokenKind;
+using TokenKind = LuaTokenKind;
 
 // The source as tokens, and where the parser stopped.
 class StoppedParser {
@@ -99,7 +99,7 @@ class StoppedParser {
     LuaLexer lexer(text);
     do {
       tokens_.push_back(lexer.Next());
-    } while (tokens_.back().kind != Kind::kEnd && tokens_.back().kind != Kind::kBad);
+    } while (tokens_.back().kind != TokenKind::kEnd && tokens_.back().kind != TokenKind::kBad);
     constexpr std::string_view kNear = " near '";
     const std::size_t near = message.rfind(kNear);
     if (near != std::string_view::npos && message.ends_with('\'')) {
@@ -255,14 +255,15 @@ class StoppedParser {
   std::vector<std::size_t> InLine() const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (tokens_[i].line == line_ && tokens_[i].kind != Kind::kEnd) found.push_back(i);
+      if (tokens_[i].line == line_ && tokens_[i].kind != TokenKind::kEnd) found.push_back(i);
     }
     return found;
   }
 
   bool IsFirstInLine(std::size_t at) const { return at == 0 || tokens_[at - 1].line < tokens_[at].line; }
   bool Stands(const LuaToken& token, std::string_view symbols) const {
-    return token.kind != Kind::kString && token.kind != Kind::kEnd && text_.substr(token.begin).starts_with(symbols);
+    return token.kind != TokenKind::kString && token.kind != TokenKind::kEnd &&
+           text_.substr(token.begin).starts_with(symbols);
   }
 
   bool HasSideBySide(std::string_view symbols) const {
@@ -319,7 +320,7 @@ class StoppedParser {
   bool HasPythonText() const {
     const auto line = InLine();
     return std::any_of(line.begin(), line.end(), [&](std::size_t at) {
-      return tokens_[at].kind == Kind::kString && text_.substr(tokens_[at].begin).starts_with("\"\"\"");
+      return tokens_[at].kind == TokenKind::kString && text_.substr(tokens_[at].begin).starts_with("\"\"\"");
     });
   }
 
@@ -346,7 +347,7 @@ class StoppedParser {
 
   // "name: x" at the beginning of the file.
   bool IsYamlField() const {
-    return tokens_.size() > 2 && tokens_[0].kind == Kind::kName && tokens_[1].text == ":" &&
+    return tokens_.size() > 2 && tokens_[0].kind == TokenKind::kName && tokens_[1].text == ":" &&
            tokens_[0].line + 1 >= line_ &&
            (message_.starts_with("function arguments expected") || message_.starts_with("'<name>' expected") ||
             expected_ == "=");
@@ -356,7 +357,7 @@ class StoppedParser {
   const LuaToken* OtherEndBefore() const {
     for (const LuaToken& token : tokens_) {
       const bool near = token.line <= line_ && token.line + 1 >= line_;
-      if (near && token.kind == Kind::kName &&
+      if (near && token.kind == TokenKind::kName &&
           std::find(kOtherEnds.begin(), kOtherEnds.end(), token.text) != kOtherEnds.end())
         return &token;
     }
@@ -365,7 +366,7 @@ class StoppedParser {
 
   bool FollowsText() const {
     for (const std::size_t at : InLine()) {
-      if (at > 0 && tokens_[at].text == near_ && tokens_[at - 1].kind == Kind::kString) return true;
+      if (at > 0 && tokens_[at].text == near_ && tokens_[at - 1].kind == TokenKind::kString) return true;
     }
     return false;
   }
@@ -417,7 +418,7 @@ class StoppedParser {
     if (!message_.starts_with("'<name>' expected") && !message_.starts_with("function arguments expected"))
       return false;
     for (const std::size_t at : InLine()) {
-      if (tokens_[at].text == ":" && at > 0 && at + 1 < tokens_.size() && tokens_[at - 1].kind == Kind::kName &&
+      if (tokens_[at].text == ":" && at > 0 && at + 1 < tokens_.size() && tokens_[at - 1].kind == TokenKind::kName &&
           (at < 2 || tokens_[at - 2].text == "{" || tokens_[at - 2].text == ",")) {
         return true;
       }
@@ -428,7 +429,7 @@ class StoppedParser {
   std::optional<OtherWord> Statement() const {
     if (expected_ != "=" && !message_.starts_with("unexpected symbol")) return std::nullopt;
     for (const std::size_t at : InLine()) {
-      if (tokens_[at].kind != Kind::kName) continue;
+      if (tokens_[at].kind != TokenKind::kName) continue;
       const bool begins = IsFirstInLine(at) || tokens_[at - 1].text == "then" || tokens_[at - 1].text == "do" ||
                           tokens_[at - 1].text == ")" || tokens_[at - 1].text == "end";
       if (!begins) continue;
@@ -452,7 +453,7 @@ class StoppedParser {
     const auto line = InLine();
     if (line.empty() || line.front() == 0) return std::nullopt;
     const LuaToken& before = tokens_[line.front() - 1];
-    if (before.kind != Kind::kName || !IsFirstInLine(line.front() - 1)) return std::nullopt;
+    if (before.kind != TokenKind::kName || !IsFirstInLine(line.front() - 1)) return std::nullopt;
     const auto* known = std::find_if(kOtherStatements.begin(), kOtherStatements.end(),
                                      [&](const OtherWord& each) { return each.word == before.text; });
     return known == kOtherStatements.end() ? std::nullopt : std::optional(*known);
@@ -468,20 +469,20 @@ class StoppedParser {
 
   static bool EndsValue(const LuaToken& token) {
     static constexpr std::array<std::string_view, 9> kEnds = {")", "}", "]", "end", "nil", "true", "false", "...", "'"};
-    return token.kind == Kind::kName || token.kind == Kind::kNumber || token.kind == Kind::kString ||
+    return token.kind == TokenKind::kName || token.kind == TokenKind::kNumber || token.kind == TokenKind::kString ||
            std::find(kEnds.begin(), kEnds.end(), token.text) != kEnds.end();
   }
   static bool BeginsValue(const LuaToken& token) {
     static constexpr std::array<std::string_view, 8> kBegins = {"{",    "[",     "function", "nil",
                                                                 "true", "false", "not",      "..."};
-    return token.kind == Kind::kName || token.kind == Kind::kNumber || token.kind == Kind::kString ||
+    return token.kind == TokenKind::kName || token.kind == TokenKind::kNumber || token.kind == TokenKind::kString ||
            std::find(kBegins.begin(), kBegins.end(), token.text) != kBegins.end();
   }
   // Whether the parser stopped at a value directly behind another one.
   bool FollowsValue() const {
     for (const std::size_t at : InLine()) {
       if (at == 0 || !Stands(tokens_[at], near_)) {
-        const bool same_text = at > 0 && tokens_[at].kind == Kind::kString && tokens_[at].text == near_;
+        const bool same_text = at > 0 && tokens_[at].kind == TokenKind::kString && tokens_[at].text == near_;
         if (!same_text) continue;
       }
       if (EndsValue(tokens_[at - 1]) && BeginsValue(tokens_[at])) return true;
@@ -497,12 +498,12 @@ class StoppedParser {
       const std::string_view word = token.text;
       const bool closes_bracket = word == "}" || word == ")";
       const bool opens_bracket = word == "{" || word == "(";
-      const bool innermost_is_block = !open.empty() && open.back()->kind == Kind::kKeyword;
+      const bool innermost_is_block = !open.empty() && open.back()->kind == TokenKind::kKeyword;
       if (closes_bracket && innermost_is_block) return token.line == line_ ? open.back() : nullptr;
       if (word == "for" || word == "while") of_loop = true;
       const bool opens_block =
-          token.kind == Kind::kKeyword && (word == "function" || word == "if" || word == "for" || word == "while" ||
-                                           word == "repeat" || (word == "do" && !of_loop));
+          token.kind == TokenKind::kKeyword && (word == "function" || word == "if" || word == "for" ||
+                                                word == "while" || word == "repeat" || (word == "do" && !of_loop));
       if (word == "do") of_loop = false;
       if (opens_bracket || opens_block) open.push_back(&token);
       const bool closes_block = word == "end" || word == "until";

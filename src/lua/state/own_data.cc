@@ -26,7 +26,7 @@ struct Loaded {
   Diagnostics problems;
 };
 
-int Load(lua_State* lua) {
+int LoadOwn(lua_State* lua) {
   auto& loaded = *static_cast<Loaded*>(lua_touserdata(lua, 1));
   loaded.problems = LoadSchemaInto(lua, loaded.schema);
   return 0;
@@ -55,7 +55,7 @@ Result<Schema> OwnSchema() {
   State state({}, nullptr);
   lua_State* lua = state.lua();
   Loaded loaded;
-  lua_pushcfunction(lua, Guarded<Load>);
+  lua_pushcfunction(lua, Guarded<LoadOwn>);
   lua_pushlightuserdata(lua, &loaded);
   if (lua_pcall(lua, 1, 0, 0) != 0) return Fail(Error("schema", {"lua/muster/schema", 0}, MessageOnTop(lua)));
   if (HasErrors(loaded.problems)) return Fail(std::move(loaded.problems));

@@ -212,7 +212,7 @@ Value CausesOf(const PageContent& page, std::size_t first) {
     if (!failure || !IsFailure(*failure)) continue;
     const std::string text = why == nullptr || why->values[row].IsNull() ? "" : PlainText(why->values[row]);
     std::string key = text;
-    std::erase_if(key, [](unsigned char c) { return std::isdigit(c) != 0; });
+    std::erase_if(key, IsDigit);
     const auto [place, is_new] = places.try_emplace({PlainText(state->values[row]), key}, causes.size());
     if (is_new) causes.push_back({place->first.first, text, 0, trial->values[row]});
     ++causes[place->second].trials;

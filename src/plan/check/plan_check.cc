@@ -12,6 +12,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "plan/environment/environment.h"
 #include "plan/hosts/placement.h"
@@ -58,7 +59,7 @@ bool IsContextKey(std::string_view key) {
   const bool of_module = key.starts_with("runtime.") || key.starts_with("device_context.");
   if (!of_module && key.find('.') != dot) return false;
   return key.find("..") == std::string_view::npos && std::all_of(key.begin(), key.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+           return (c >= 'a' && c <= 'z') || IsDigit(c) || c == '_' || c == '.';
          });
 }
 
@@ -523,10 +524,8 @@ Diagnostics ValidatePlan(const Plan& plan) { return Validation(plan).Run(); }
 bool IsPlanName(std::string_view name) {
   constexpr std::size_t kMax = 128;
   if (name.empty() || name.size() > kMax || name == "." || name == "..") return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-';
-  });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return IsLetterOrDigit(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 namespace {

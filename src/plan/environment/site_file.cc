@@ -6,6 +6,7 @@
 
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "plan/environment/environment.h"
@@ -79,7 +80,7 @@ namespace {
 
 constexpr std::uint32_t kMaxDevices = 4096;
 constexpr std::size_t kMaxLibrary = 64;
-constexpr std::size_t kMaxProblems = 20;
+constexpr std::size_t kMaxProblemsOfSite = 20;
 
 constexpr std::array<std::string_view, 6> kEngines = {"flux", "gridengine", "kubernetes", "lsf", "pbs", "slurm"};
 
@@ -94,17 +95,15 @@ const std::vector<std::string>& Fields() {
 }
 
 bool IsLibraryName(const std::string& name) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
+  const auto plain = [](char c) { return IsLetterOrDigit(c) || c == '_' || c == '-'; };
   return !name.empty() && name.size() <= kMaxLibrary && name.front() != '-' &&
          std::all_of(name.begin(), name.end(), plain);
 }
 
 // Converts one file's table to facts.
-class Reader {
+class SiteReader {
  public:
-  Reader(const SiteFile& file, const std::map<std::string, std::uint32_t>& lines) : file_(file), lines_(lines) {}
+  SiteReader(const SiteFile& file, const std::map<std::string, std::uint32_t>& lines) : file_(file), lines_(lines) {}
 
   Result<SiteFacts> Read(const Value& table) {
     const Value::Map* map = table.AsMap();
@@ -138,7 +137,7 @@ class Reader {
   }
 
   void Wrong(const char* kind, const std::string& field, std::string message, std::string hint = {}) {
-    if (problems_.size() >= kMaxProblems) return;
+    if (problems_.size() >= kMaxProblemsOfSite) return;
     problems_.push_back(Error(kind, PlaceOf(field), std::move(message), std::move(hint)));
   }
 
@@ -389,7 +388,7 @@ std::string SiteLevelText(SiteLevel level) {
 
 Result<SiteFacts> ReadSiteFacts(const SiteFile& file, const Value& table,
                                 const std::map<std::string, std::uint32_t>& lines) {
-  return Reader(file, lines).Read(table);
+  return SiteReader(file, lines).Read(table);
 }
 
 SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first) {

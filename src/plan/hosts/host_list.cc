@@ -8,15 +8,12 @@
 #include "base/system/host_name.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
 
 constexpr std::uint32_t kMaxDevicesPerHost = 4096;
-
-bool IsDigits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 // Names of hosts are equal if they differ in case alone (RFC 4343); a user name in front does not.
 std::string Folded(std::string_view name) {
@@ -28,9 +25,9 @@ std::string Folded(std::string_view name) {
   return folded;
 }
 
-class Reader {
+class HostFileReader {
  public:
-  explicit Reader(std::string what, Place place = {}) : what_(std::move(what)), place_(std::move(place)) {}
+  explicit HostFileReader(std::string what, Place place = {}) : what_(std::move(what)), place_(std::move(place)) {}
 
   // Appends the hosts of a list.
   Result<void> List(std::string_view text, std::optional<std::uint32_t> devices) {
@@ -199,13 +196,13 @@ std::string_view NamePrefix(std::string_view name) {
 }  // namespace
 
 Result<std::vector<SiteHost>> ParseHostList(std::string_view text, const std::string& what) {
-  Reader reader(what);
+  HostFileReader reader(what);
   if (auto read = reader.List(text, std::nullopt); !read) return Fail(read.error());
   return reader.Taken();
 }
 
 Result<std::vector<SiteHost>> ParseHostFile(std::string_view text, const std::string& file) {
-  Reader reader("the host file");
+  HostFileReader reader("the host file");
   std::uint32_t number = 0;
   if (constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf"; text.starts_with(kByteOrderMark))
     text.remove_prefix(kByteOrderMark.size());

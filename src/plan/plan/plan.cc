@@ -5,6 +5,8 @@
 #include <cassert>
 #include <charconv>
 
+#include "base/values/text_parts.h"
+
 namespace muster {
 namespace {
 
@@ -36,7 +38,7 @@ bool IsPlaceholderName(std::string_view name) {
   constexpr std::size_t kMax = 128;
   if (name.empty() || name.size() > kMax) return false;
   for (const char c : name) {
-    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool word = IsLetterOrDigit(c);
     if (!word && c != '_' && c != '.' && c != '-') return false;
   }
   return true;

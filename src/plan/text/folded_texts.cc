@@ -7,12 +7,11 @@
 #include <string_view>
 
 #include "base/values/number_text.h"
+#include "base/values/text_parts.h"
 #include "muster/plan.h"
 
 namespace muster {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // A text as literal, number, literal, number, …, literal. Digits that do not survive a round trip through a number
 // (leading zeros, too many digits) are literal.

@@ -298,7 +298,7 @@ std::string ShortPlanId(std::string_view plan_id) { return std::string(plan_id.s
 namespace {
 
 int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (IsDigit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return -1;
 }
@@ -377,7 +377,7 @@ Value ValueOf(std::string_view spelled) {
   return value && ToText(*value) == spelled ? *std::move(value) : Value(std::string(spelled));
 }
 
-class Reader {
+class TextReader {
  public:
   std::optional<ParsedPlanText> Read(std::string_view text) {
     for (const std::string_view line : TextLines(text)) {
@@ -544,7 +544,7 @@ class Reader {
 
 }  // namespace
 
-std::optional<ParsedPlanText> ReadPlanText(std::string_view text) { return Reader().Read(text); }
+std::optional<ParsedPlanText> ReadPlanText(std::string_view text) { return TextReader().Read(text); }
 
 namespace {
 

@@ -337,7 +337,7 @@ class LineWriter {
     const std::string what = PlaceholderText(hole).substr(kPlaceholderOpen.size());
     std::string name = "muster_";
     for (const char c : what.substr(0, what.size() - 1)) {
-      const bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      const bool letter = IsLetterOrDigit(c);
       name += letter ? c : '_';
     }
     const auto same = [&](const auto& one) { return one.first == name && one.second != what; };

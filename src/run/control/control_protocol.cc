@@ -98,18 +98,18 @@ using Ask = ControlRequest::Ask;
 
 constexpr std::uint32_t kMaxSlots = 1'000'000;
 
-tl::unexpected<std::string> No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
+tl::unexpected<std::string> Refused(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
 // The object of a line whose format is supported.
 tl::expected<Value, std::string> ObjectOf(std::string_view line) {
   tl::expected<Value, std::string> json = ValueFromJsonText(line);
-  if (!json) return No("the line is not valid JSON: " + json.error());
-  if (json->AsMap() == nullptr) return No("the line is not a JSON object");
+  if (!json) return Refused("the line is not valid JSON: " + json.error());
+  if (json->AsMap() == nullptr) return Refused("the line is not a JSON object");
   const Value* format = FieldOf(*json, "format");
-  if (format == nullptr) return No("missing member \"format\"; this muster supports format 1");
+  if (format == nullptr) return Refused("missing member \"format\"; this muster supports format 1");
   if (*format != Value(kControlFormat)) {
-    return No(fmt::format("format {} is not supported, only format {}", Printable(JsonText(*format)).substr(0, 80),
-                          kControlFormat));
+    return Refused(fmt::format("format {} is not supported, only format {}", Printable(JsonText(*format)).substr(0, 80),
+                               kControlFormat));
   }
   return json;
 }
@@ -123,26 +123,26 @@ std::string Line(const T& object) {
 
 tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view line) {
   const tl::expected<Value, std::string> object = ObjectOf(line);
-  if (!object) return No(object.error());
+  if (!object) return Refused(object.error());
   const Value* ask = FieldOf(*object, "ask");
-  if (ask == nullptr) return No("missing member \"ask\": status, stop, watch, dump, processes, open or steer");
+  if (ask == nullptr) return Refused("missing member \"ask\": status, stop, watch, dump, processes, open or steer");
   const std::string word = ask->AsString() != nullptr ? *ask->AsString() : JsonText(*ask);
   if (std::find(kAskNames.begin(), kAskNames.end(), word) == kAskNames.end()) {
-    return No(fmt::format("unknown request {}; {}", Quoted(word),
-                          DidYouMean(word, std::vector<std::string>(kAskNames.begin(), kAskNames.end()))));
+    return Refused(fmt::format("unknown request {}; {}", Quoted(word),
+                               DidYouMean(word, std::vector<std::string>(kAskNames.begin(), kAskNames.end()))));
   }
   ControlRequest request;
   JsonReader reader(JsonReading::kClosed);
   reader.Get(*object, request);
   if (request.slots && (*request.slots == 0 || *request.slots > kMaxSlots))
     reader.Wrong("slots", fmt::format("a whole number from 1 to {}", kMaxSlots));
-  if (!reader.ok()) return No(reader.problem() + "; unknown keys and values of the wrong type are refused");
-  if (request.now && request.ask != Ask::kStop) return No("\"now\" is valid only for a stop");
-  if (request.dump && request.ask != Ask::kStop) return No("\"dump\" is valid only for a stop");
+  if (!reader.ok()) return Refused(reader.problem() + "; unknown keys and values of the wrong type are refused");
+  if (request.now && request.ask != Ask::kStop) return Refused("\"now\" is valid only for a stop");
+  if (request.dump && request.ask != Ask::kStop) return Refused("\"dump\" is valid only for a stop");
   if (request.trial.has_value() != (request.ask == Ask::kOpen))
-    return No("\"trial\" is required for open, and valid only for it");
+    return Refused("\"trial\" is required for open, and valid only for it");
   if ((request.slots || request.add_trials > 0) != (request.ask == Ask::kSteer))
-    return No("\"slots\", \"add_trials\" or both are required for steer, and valid only for it");
+    return Refused("\"slots\", \"add_trials\" or both are required for steer, and valid only for it");
   return request;
 }
 
@@ -160,7 +160,7 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
     if (reader.AtEnd()) return answer;
   }
   const tl::expected<Value, std::string> object = ObjectOf(line);
-  if (!object) return No(object.error());
+  if (!object) return Refused(object.error());
   Refusal refusal;
   JsonReader refused;
   refused.Get(*object, refusal);
@@ -168,7 +168,7 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
   ControlAnswer answer;
   JsonReader reader;
   reader.Get(*object, answer);
-  if (!reader.ok()) return No("the answer is invalid: " + reader.problem());
+  if (!reader.ok()) return Refused("the answer is invalid: " + reader.problem());
   return answer;
 }
 

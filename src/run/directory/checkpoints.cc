@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxFound = 100'000;
-constexpr std::size_t kMaxName = 4096;  // longest path in the file that names the newest
+constexpr std::size_t kMaxPath = 4096;  // longest path in the file that names the newest
 
 // Finds the paths below `folder` (relative to the place) that match the components of the pattern from `at` on.
 void Match(const std::string& dir, const std::string& below, const std::vector<std::string>& pattern, std::size_t at,
@@ -97,7 +97,7 @@ tl::expected<Checkpoint, std::string> Look(const CheckpointPlace& place, const s
 // The path in the file that names the newest.
 tl::expected<std::string, std::string> Named(const CheckpointPlace& place) {
   const std::string file = place.dir.marked + "/" + place.file;
-  const Result<std::string> text = ReadFileAt(AT_FDCWD, file, kMaxName);
+  const Result<std::string> text = ReadFileAt(AT_FDCWD, file, kMaxPath);
   if (!text) return tl::unexpected(fmt::format("{}, which names the newest one, cannot be read", Quoted(file)));
   const std::string_view name = Trimmed(*text);
   if (name.empty()) return tl::unexpected(fmt::format("{} is empty", Quoted(file)));

@@ -50,9 +50,7 @@ bool IsFrame(std::string_view line) {
 // "torch.OutOfMemoryError: CUDA out of memory", "KeyboardInterrupt"
 bool IsException(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(':'));
-  const auto is_part = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-  };
+  const auto is_part = [](char c) { return IsLetterOrDigit(c) || c == '_' || c == '.'; };
   return !name.empty() && (name.front() < '0' || name.front() > '9') && std::all_of(name.begin(), name.end(), is_part);
 }
 

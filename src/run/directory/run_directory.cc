@@ -23,6 +23,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
@@ -62,7 +63,7 @@ Result<void> CheckUse(const std::string& directory, uid_t owner, DirectoryUse us
 
 namespace {
 
-constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxFolderName = 64;
 
 tl::unexpected<Diagnostics> CannotUse(std::string_view what, const std::string& path, int error) {
   Diagnostic cannot = SystemError("run_dir", fmt::format("{} {}", what, Quoted(path)), error);
@@ -314,10 +315,9 @@ std::vector<std::string> ClosedToGroup(const std::string& runs_folder, std::stri
 }
 
 std::string FolderName(std::string_view name) {
-  std::string folder(name.substr(0, kMaxName));
+  std::string folder(name.substr(0, kMaxFolderName));
   for (char& c : folder) {
-    const bool fit =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+    const bool fit = IsLetterOrDigit(c) || c == '.' || c == '-' || c == '_';
     if (!fit) c = '_';
   }
   if (folder.empty()) return "_";

@@ -11,6 +11,7 @@
 
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
@@ -22,10 +23,9 @@ namespace {
 constexpr std::size_t kMaxTag = 200;
 
 bool IsName(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto letter = [](char c) { return IsLetter(c) || c == '_'; };
   return !name.empty() && letter(name.front()) && name.back() != '-' &&
-         std::all_of(name.begin(), name.end(),
-                     [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.'; });
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || IsDigit(c) || c == '-' || c == '.'; });
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "base/system/own_process.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
@@ -204,7 +205,7 @@ std::string MakeKeptFolder(const std::string& run_dir, std::string_view run_id) 
 }
 
 void RemoveKeptFolder(std::string_view run_id) {
-  const auto in_id = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
+  const auto in_id = [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'z'); };
   if (run_id.empty() || !std::all_of(run_id.begin(), run_id.end(), in_id)) return;  // of a directory from elsewhere
   for (const std::string& place : PlacesFor(run_id)) {
     std::error_code ignored;

@@ -15,12 +15,12 @@ namespace {
 constexpr std::size_t kMaxPoints = 60'000;  // of all processes together, unless there are thousands
 constexpr std::size_t kMaxOfProcess = 240;
 constexpr std::size_t kMinOfProcess = 24;
-constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 53;  // beyond it JSON is not exact
+constexpr std::uint64_t kMaxExact = std::uint64_t{1} << 53;  // beyond it JSON is not exact
 constexpr std::size_t kMaxLine = 4U << 20;
 constexpr std::string_view kLineBegin = "{\"at_ms\":";
 constexpr std::size_t kNumbers = 5;  // of a process in a line; the sixth may be null
 
-std::uint64_t Limited(std::uint64_t number) { return std::min(number, kMaxNumber); }
+std::uint64_t Limited(std::uint64_t number) { return std::min(number, kMaxExact); }
 
 // `later` is the newer point of the same interval. What it used of its memory in between is kept.
 void Merge(UsagePoint& into, const UsagePoint& later) {
@@ -32,21 +32,21 @@ void Merge(UsagePoint& into, const UsagePoint& later) {
 }
 
 // The processes of one time: [process, attempt, running_ms, cpu_ms, memory_kib, device_kib].
-using Entry = std::vector<std::optional<std::uint64_t>>;
+using SampleNumbers = std::vector<std::optional<std::uint64_t>>;
 struct Sample {
   std::optional<std::uint64_t> at_ms;
-  std::vector<Entry> usage = {};
+  std::vector<SampleNumbers> usage = {};
 };
 template <class V>
 void Fields(V& v, Sample& sample) {
   v("at_ms", sample.at_ms), v("usage", sample.usage);
 }
 
-Entry EntryOf(ProcessId process, const UsagePoint& point) {
+SampleNumbers EntryOf(ProcessId process, const UsagePoint& point) {
   return {process, point.attempt, point.running_ms, point.cpu_ms, point.memory_kib, point.device_kib};
 }
 
-std::optional<std::pair<ProcessId, UsagePoint>> PointIn(const Entry& entry, std::uint64_t at_ms) {
+std::optional<std::pair<ProcessId, UsagePoint>> PointIn(const SampleNumbers& entry, std::uint64_t at_ms) {
   const auto is_missing = [](const std::optional<std::uint64_t>& number) { return !number; };
   if (entry.size() != kNumbers + 1 || std::any_of(entry.begin(), entry.end() - 1, is_missing) ||
       std::max(*entry[0], *entry[1]) > UINT32_MAX) {
@@ -123,9 +123,9 @@ void UsageHistory::Take(std::string_view text) {
     const auto line = ValueFromJsonText(written);
     if (!line) continue;
     Sample sample;
-    JsonReader(JsonReading::kLenient, kMaxNumber).Get(*line, sample);
+    JsonReader(JsonReading::kLenient, kMaxExact).Get(*line, sample);
     if (!sample.at_ms) continue;
-    for (const Entry& entry : sample.usage) {
+    for (const SampleNumbers& entry : sample.usage) {
       if (const auto point = PointIn(entry, *sample.at_ms)) Add(point->first, point->second);
     }
   }

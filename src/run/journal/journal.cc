@@ -174,11 +174,11 @@ constexpr EntryNames<JournalEntry> kEntryNames = {
 constexpr std::ptrdiff_t kMaxValues = 4'000'000;
 // Larger numbers are read and written as this one, so that a few times and offsets can be added without overflow. In
 // nanoseconds it is 36 years of uptime.
-constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 60;
+constexpr std::uint64_t kMaxRecorded = std::uint64_t{1} << 60;
 
 using Parsed = tl::expected<JournalRecord, std::string>;
 
-Parsed No(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
+Parsed Unreadable(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
 // The record whose object the reader has begun; its checksum may be omitted.
 template <class Reader>
@@ -187,26 +187,26 @@ Parsed RecordOf(Reader& reader) {
   std::string name;
   reader("seq", record.seq), reader("wall", record.wall), reader("at", record.at), reader("event", name);
   if (!GetEntry(reader, kEntryNames, name, record.entry)) {
-    return No(fmt::format("the event {} is not known", Quoted(name)));
+    return Unreadable(fmt::format("the event {} is not known", Quoted(name)));
   }
-  if (!reader.AtEnd()) return No(fmt::format("the event {} lacks a field", Quoted(name)));
+  if (!reader.AtEnd()) return Unreadable(fmt::format("the event {} lacks a field", Quoted(name)));
   return record;
 }
 
 // The record of one line (given without its newline), or why the line is invalid.
 Parsed ReadLine(std::string_view line) {
   const auto body = OpenLine(line);
-  if (!body) return No(body.error());
-  if (std::count(line.begin(), line.end(), ',') > kMaxValues) return No("a line has too many values");
+  if (!body) return Unreadable(body.error());
+  if (std::count(line.begin(), line.end(), ',') > kMaxValues) return Unreadable("a line has too many values");
   if (IsUtf8(*body)) {
-    LineReader reader(*body, kMaxNumber);
+    LineReader reader(*body, kMaxRecorded);
     reader.Begin();
     if (Parsed record = RecordOf(reader)) return record;
   }
   // Lines that another program wrote: members in another order, or additional ones.
   const tl::expected<Value, std::string> json = ValueFromJsonText(line);
-  if (!json || json->AsMap() == nullptr) return No("a line is not a JSON object");
-  JsonReader reader(JsonReading::kOpen, kMaxNumber);
+  if (!json || json->AsMap() == nullptr) return Unreadable("a line is not a JSON object");
+  JsonReader reader(JsonReading::kOpen, kMaxRecorded);
   reader.Begin(*json);
   return RecordOf(reader);
 }
@@ -217,7 +217,7 @@ std::string_view EntryName(const JournalEntry& entry) { return kEntryNames[entry
 
 std::string JournalLine(const JournalRecord& record) {
   std::string line = "{";
-  JsonWriter writer(line, kMaxNumber);
+  JsonWriter writer(line, kMaxRecorded);
   writer("seq", record.seq), writer("wall", record.wall), writer("at", record.at);
   PutEntry(writer, kEntryNames, record.entry);
   SealLine(line);

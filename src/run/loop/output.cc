@@ -141,7 +141,7 @@ void Output::Abandon() {
 namespace {
 
 constexpr std::chrono::milliseconds kFirst{400};
-constexpr std::chrono::milliseconds kBetween{100};
+constexpr std::chrono::milliseconds kBetweenDrawings{100};
 constexpr std::chrono::seconds kClock{1};
 
 }  // namespace
@@ -156,12 +156,12 @@ void ProgressDisplay::Begin(Rows rows) {
   boost::system::error_code ignored;
   continued_.add(SIGCONT, ignored);
   AwaitContinued();
-  drawn_ = Clock::now() + kFirst - kBetween;
-  DrawAt(drawn_ + kBetween);
+  drawn_ = Clock::now() + kFirst - kBetweenDrawings;
+  DrawAt(drawn_ + kBetweenDrawings);
 }
 
 void ProgressDisplay::Changed() {
-  if (rows_ && !held_) DrawAt(std::max(Clock::now(), drawn_ + kBetween));
+  if (rows_ && !held_) DrawAt(std::max(Clock::now(), drawn_ + kBetweenDrawings));
 }
 
 void ProgressDisplay::Hold() {

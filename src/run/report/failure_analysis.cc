@@ -237,7 +237,7 @@ struct Ended {
 // Replaces digits, and hexadecimal ones after 0x, so that lines that differ only in a rank, a time or an address are
 // equal.
 std::string WithoutNumbers(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_digit = IsDigit;
   const auto is_hex = [&](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -69,7 +69,7 @@ std::string ShippedPaths::LedFrom(const std::string& root, std::string_view text
 
 namespace {
 
-constexpr std::size_t kMaxSecretBytes = 1U << 20;
+constexpr std::size_t kMaxSecret = 1U << 20;
 
 // Above the descriptors that shells and programs use by number, and below any limit.
 constexpr std::int32_t kFirstSecretDescriptor = 100;
@@ -312,7 +312,7 @@ Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,
       }
       why = fmt::format("the variable {} is not set", source.from_env);
     } else {
-      Result<std::string> content = ReadWholeFile(source.from_file, kMaxSecretBytes);
+      Result<std::string> content = ReadWholeFile(source.from_file, kMaxSecret);
       if (content) {
         value = std::move(*content);
         if (value->ends_with('\n')) value->pop_back();

@@ -19,6 +19,7 @@
 
 #include "base/system/sockets.h"
 #include "base/values/fingerprint.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -98,16 +99,14 @@ bool NamesThisMachine(std::string_view host) {
   if (name != "127.0.0.1" && name != "localhost") return false;
   if (colon == host.npos) return true;
   const std::string_view port = host.substr(colon + 1);
-  return !port.empty() && port.size() <= 5 &&
-         std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !port.empty() && port.size() <= 5 && std::all_of(port.begin(), port.end(), IsDigit);
 }
 
 // Only these characters occur in targets that exist: a percent sign, a backslash or a zero byte names nothing.
 bool HasPlainForm(std::string_view target) {
   if (!target.starts_with('/') || target.size() > kMaxTarget) return false;
   return std::all_of(target.begin(), target.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("/-_.?=&").find(c) != std::string_view::npos;
+    return IsLetterOrDigit(c) || std::string_view("/-_.?=&").find(c) != std::string_view::npos;
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "muster/value.h"
 
@@ -22,7 +23,7 @@ constexpr std::size_t kMaxBodyValues = 64U << 10;  // bytes
 
 bool IsId(std::string_view text) {
   return !text.empty() && text.size() <= kMaxId &&
-         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); });
+         std::all_of(text.begin(), text.end(), [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'z'); });
 }
 
 bool IsWord(std::string_view text) {

@@ -238,9 +238,9 @@ Value AsRead(const Attribute& attribute, const Value& stored, const Release& rel
   return stored;
 }
 
-class Reader {
+class EffectiveReader {
  public:
-  Reader(const Context& context, std::string_view api, const Place& place, const Place* was_reset)
+  EffectiveReader(const Context& context, std::string_view api, const Place& place, const Place* was_reset)
       : context_(context), api_(api), place_(place), was_reset_(was_reset) {
     const Setting* target = context.Find(kSetContext, "device_target");
     device_ = target == nullptr ? nullptr : target->value.AsString();
@@ -413,7 +413,7 @@ class Reader {
 
 Result<Reading> ReadSetting(const Context& context, std::string_view api, std::string_view name, const Place& place,
                             const Place* was_reset) {
-  return Reader(context, api, place, was_reset).Read(name);
+  return EffectiveReader(context, api, place, was_reset).Read(name);
 }
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <utility>
 
+#include "base/values/text_parts.h"
 #include "settings/schema/schema.h"
 
 namespace muster {
@@ -114,7 +115,7 @@ std::string WithoutReleases(const std::string& text) {
       ++end;
     }
     // A release ends with a digit; a full stop after it belongs to the sentence.
-    while (end > begin && std::isdigit(static_cast<unsigned char>(text[end - 1])) == 0) --end;
+    while (end > begin && !IsDigit(text[end - 1])) --end;
     at = end;
   }
 }

@@ -14,6 +14,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 
@@ -21,8 +22,6 @@ namespace muster {
 namespace {
 
 // What a user meant by a text that is no value of a parameter's type: "1,000", "50%", "64gb", "True", "2 hours".
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 std::string Lower(std::string_view text) {
   std::string lower(text);

@@ -12,12 +12,11 @@
 #include <yaml.h>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 
 namespace muster {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 template <std::size_t N>
 bool OneOf(std::string_view text, const std::array<std::string_view, N>& words) {
@@ -255,7 +254,7 @@ std::optional<std::string> YamlOldMeaning(std::string_view plain, bool as_key) {
 
 bool IsPlainYamlText(std::string_view text) {
   // Much stricter than YAML: quote in case of doubt.
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_letter = [](char c) { return IsLetter(c) || c == '_'; };
   const auto is_inner = [&](char c) {
     return is_letter(c) || IsDigit(c) || c == '.' || c == '/' || c == '-' || c == '+' || c == ' ';
   };
@@ -277,7 +276,7 @@ std::string YamlNumberText(double number) {
 
 namespace {
 
-constexpr int kMaxDepth = 30;
+constexpr int kMaxYamlDepth = 30;
 constexpr std::size_t kMaxValues = 100'000;
 constexpr std::size_t kMaxTraps = 100;
 constexpr std::size_t kMaxText = std::size_t{16} << 20;
@@ -315,16 +314,16 @@ struct Measured {
   std::size_t text = 0;
 };
 
-class Reader {
+class YamlReader {
  public:
-  explicit Reader(std::string_view text) : text_read_(text) {
+  explicit YamlReader(std::string_view text) : text_read_(text) {
     yaml_parser_initialize(&parser_);
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
-  ~Reader() { yaml_parser_delete(&parser_); }
+  YamlReader(const YamlReader&) = delete;
+  YamlReader& operator=(const YamlReader&) = delete;
+  ~YamlReader() { yaml_parser_delete(&parser_); }
 
   tl::expected<YamlText, YamlProblem> Read() {
     YamlText read;
@@ -385,14 +384,14 @@ class Reader {
       case YAML_SEQUENCE_START_EVENT:
         if (!Tagged(TextOf((*event).data.sequence_start.tag), YAML_SEQ_TAG, line)) return std::nullopt;
         if (as_key) return Refuse(line, "a key is a text, not a list");
-        if (depth >= kMaxDepth) return Refuse(line, TooDeep());
+        if (depth >= kMaxYamlDepth) return Refuse(line, TooDeep());
         made = Sequence(depth);
         anchor = TextOf((*event).data.sequence_start.anchor);
         break;
       case YAML_MAPPING_START_EVENT:
         if (!Tagged(TextOf((*event).data.mapping_start.tag), YAML_MAP_TAG, line)) return std::nullopt;
         if (as_key) return Refuse(line, "a key is a text, not a map");
-        if (depth >= kMaxDepth) return Refuse(line, TooDeep());
+        if (depth >= kMaxYamlDepth) return Refuse(line, TooDeep());
         made = Mapping(depth);
         anchor = TextOf((*event).data.mapping_start.anchor);
         break;
@@ -416,7 +415,7 @@ class Reader {
     return made;
   }
 
-  static std::string TooDeep() { return "it is nested deeper than " + std::to_string(kMaxDepth) + " levels"; }
+  static std::string TooDeep() { return "it is nested deeper than " + std::to_string(kMaxYamlDepth) + " levels"; }
 
   // Whether the total size is still within limits; the content of a collection was counted when it was read, unless
   // this is a copy.
@@ -654,7 +653,7 @@ tl::expected<YamlText, YamlProblem> ValueFromYamlText(std::string_view text) {
   if (!IsUtf8(text) || text.find('\0') != std::string_view::npos) {
     return tl::unexpected(YamlProblem{"it is not valid UTF-8 without NUL", 1});
   }
-  return Reader(text).Read();
+  return YamlReader(text).Read();
 }
 
 std::string YamlTextOf(const Value& value) {

@@ -51,7 +51,7 @@ tl::expected<StubFacts, std::string> ReadStubFacts(std::string_view text) {
 namespace {
 
 // `after`: peers after the process, else those before it.
-std::vector<std::uint32_t> Greeting(const StubFacts& facts, std::uint32_t process, bool after) {
+std::vector<std::uint32_t> PeersOnSide(const StubFacts& facts, std::uint32_t process, bool after) {
   const auto count = static_cast<std::uint32_t>(facts.processes.size());
   std::set<std::uint32_t> others;
   if (count <= kMaxInFull) {
@@ -70,11 +70,11 @@ std::vector<std::uint32_t> Greeting(const StubFacts& facts, std::uint32_t proces
 }  // namespace
 
 std::vector<std::uint32_t> GreetedBy(const StubFacts& facts, std::uint32_t process) {
-  return Greeting(facts, process, true);
+  return PeersOnSide(facts, process, true);
 }
 
 std::vector<std::uint32_t> GreetersOf(const StubFacts& facts, std::uint32_t process) {
-  return Greeting(facts, process, false);
+  return PeersOnSide(facts, process, false);
 }
 
 }  // namespace muster

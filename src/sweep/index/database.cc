@@ -11,6 +11,7 @@
 
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -96,8 +97,7 @@ namespace {
 std::string ReadingUri(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
-                       c == '.' || c == '-' || c == '_';
+    const bool plain = IsLetterOrDigit(c) || c == '/' || c == '.' || c == '-' || c == '_';
     uri += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
   }
   return uri + "?mode=ro";

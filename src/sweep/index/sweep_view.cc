@@ -12,6 +12,7 @@
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "sweep/index/database.h"
 #include "sweep/record/sweep_directory.h"
@@ -101,7 +102,7 @@ std::size_t Together(std::vector<AttemptRow>& attempts) {
 std::string Shape(const std::string& text) {
   std::string shape;
   for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = IsDigit(c);
     if (!digit) shape += c;
     if (digit && (shape.empty() || shape.back() != '#')) shape += '#';
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "run/directory/private_files.h"
 #include "space/sweep_fields.h"
 #include "wire/archive/json_fields.h"
@@ -41,7 +42,7 @@ Result<std::string> ResolveSweep(std::string_view sweep, const std::string& swee
 std::string TrialFolder(std::string_view id, std::uint32_t attempt) {
   std::string name(id);
   for (char& c : name) {
-    const bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    const bool digit = IsDigit(c) || (c >= 'a' && c <= 'f');
     if (!digit) c = '_';
   }
   return fmt::format("{}/{}/{}.{}", kTrialsEntry.name, name.substr(0, kFirstDigits), name, attempt);

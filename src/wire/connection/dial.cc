@@ -6,6 +6,7 @@
 #include "base/system/host_name.h"
 #include "base/values/fingerprint.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -21,7 +22,7 @@ bool IsVariable(std::string_view text) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
   const auto is_letter = [&](char c) { return kLetters.find(c) != std::string_view::npos; };
   return !text.empty() && text.size() <= kMaxVariable && is_letter(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || IsDigit(c); });
 }
 
 std::optional<DialAddress> ParseAddress(std::string_view text) {
