@@ -52,9 +52,9 @@ TEST(ParseDuration, ReadsUnitsInOrder) {
   const std::pair<const char*, double> cases[] = {
       {"0", 0},       {"0.0", 0},        {"90s", 90},   {"250ms", 0.25}, {"15m", 900},
       {"12h", 43200}, {"1d12h", 129600}, {"1.5s", 1.5}, {"1m30s", 90},   {"1d2h3m4s5ms", 93784.005}};
-  for (const auto& [text, seconds] : cases) {
+  for (const auto& [text, expected] : cases) {
     ASSERT_TRUE(ParseDuration(text)) << text;
-    EXPECT_DOUBLE_EQ(*ParseDuration(text), seconds) << text;
+    EXPECT_DOUBLE_EQ(*ParseDuration(text), expected) << text;
   }
 }
 
@@ -86,7 +86,7 @@ TEST(DurationText, IsReadable) {
                                                   {3599.7, "1 h 0 min"},
                                                   {3780, "1 h 3 min"},
                                                   {100 * 3600.0, "100 h 0 min"}};
-  for (const auto& [seconds, text] : cases) EXPECT_EQ(DurationText(seconds), text) << seconds;
+  for (const auto& [length, text] : cases) EXPECT_EQ(DurationText(length), text) << length;
 }
 
 }  // namespace
