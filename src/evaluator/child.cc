@@ -14,7 +14,6 @@
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
-#include <malloc.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -188,16 +187,8 @@ Reply AskParent(const Question& question) {
   return *std::move(reply);
 }
 
-// Keeps freed memory in the process: requesting memory from the kernel and returning it in small pieces takes an eighth
-// of the time of a plan of thousands of processes.
-void KeepMemory() {
-  mallopt(M_TOP_PAD, 4 << 20);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-}
-
 // The initialisation of every evaluator and fork server.
 void SettleIn() {
-  KeepMemory();
   if (const char* folder = std::getenv("MUSTER_LUA_PATH"); folder != nullptr) OverrideEmbeddedSources(folder);
   setlocale(LC_ALL, "");  // the parent sets LC_ALL only if a plan is to be made under another locale
 }

@@ -168,6 +168,7 @@ TEST_F(EvaluatorForkServerTest, EnforcesEachLimitAndReportsTheLastLineReached) {
   }
   EvaluationOptions options = Recipe("local _ = ('a'):rep(3e4):find(('.-'):rep(30) .. 'b')");
   options.limits.cpu_seconds = 1;
+  options.limits.wall_ms = 120'000;  // on a busy machine that second takes long
   files_.reset();
   const auto refused = Evaluate(options);
   ASSERT_FALSE(refused);

@@ -13,7 +13,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <errno.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -639,9 +638,6 @@ void SweepHead::FinishHosts(std::function<void()> done) {
 }  // namespace
 
 Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport) {
-  // Freed memory is reused for the next trial, so keep it.
-  mallopt(M_TRIM_THRESHOLD, 64 << 20);
-  mallopt(M_TOP_PAD, 1 << 20);
   const RaisedDescriptorLimit many_descriptors;  // each running trial has some
   auto inputs = InputsOf(request);
   if (!inputs) return Fail(inputs.error());
