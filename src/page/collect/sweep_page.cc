@@ -15,7 +15,7 @@
 #include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "muster/plan.h"
-#include "page/compute/importance.h"
+#include "page/collect/importance.h"
 #include "run/directory/private_files.h"
 #include "run/directory/run_metrics.h"
 #include "run/directory/run_tags.h"
