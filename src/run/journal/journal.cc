@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/system/private_files.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "muster/value.h"
-#include "run/directory/private_files.h"
 #include "run/lines/json_lines.h"
 #include "wire/archive/archive.h"
 #include "wire/files/run_layout.h"
