@@ -1,6 +1,7 @@
 // Fuzzes journals, which may be cut, torn or forged: any bytes must be read as a prefix of records, which must
 // round-trip. The first byte selects the treatment of the rest: unchanged, or as lines with valid checksums, so that
 // the fields after them are reached.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -9,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/values/fingerprint.h"
-#include "run/journal/journal.h"
+#include "support/journal_contents.h"
 
 namespace {
 
@@ -31,8 +32,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::string bytes = data[0] % 2 == 0 ? std::string(rest) : WithChecksums(rest);
   const muster::JournalContents contents = muster::ParseJournal(bytes);
-  if (contents.valid_bytes > bytes.size()) std::abort();
-  if (contents.stopped.empty() != (contents.valid_bytes == bytes.size())) std::abort();
+  const auto lines = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+  if (contents.records.size() > lines) std::abort();
+  if (contents.stopped.empty() && (contents.records.size() < lines || (!bytes.empty() && bytes.back() != '\n')))
+    std::abort();
 
   std::string again;
   for (const muster::JournalRecord& record : contents.records) again += muster::JournalLine(record);

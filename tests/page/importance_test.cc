@@ -1,5 +1,5 @@
 // Tests the importance of parameters with values computed independently, and what distinguishes the best trials.
-#include "page/compute/importance.h"
+#include "page/collect/importance.h"
 
 #include <cmath>
 #include <limits>

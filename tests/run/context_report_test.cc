@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/private_files.h"
 #include "plan/environment/inherited_environment.h"
-#include "run/directory/private_files.h"
 #include "run/sample_plan.h"
 #include "run/scratch_folder.h"
 

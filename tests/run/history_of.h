@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "run/journal/run_history.h"
+#include "support/journal_contents.h"
 
 namespace muster {
 

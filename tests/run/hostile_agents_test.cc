@@ -17,6 +17,7 @@
 #include "run/scratch_folder.h"
 #include "run/scripted_channel.h"
 #include "run/session/run_request.h"
+#include "support/journal_contents.h"
 #include "transport/checked_channel.h"
 
 namespace muster {

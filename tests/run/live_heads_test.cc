@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/system/own_process.h"
-#include "run/directory/private_files.h"
+#include "base/system/private_files.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/runtime_directory.h"
 #include "support/temp_dir.h"

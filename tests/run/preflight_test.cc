@@ -14,6 +14,7 @@
 #include "run/scratch_folder.h"
 #include "run/scripted_channel.h"
 #include "run/session/run_request.h"
+#include "support/journal_contents.h"
 
 namespace muster {
 namespace {

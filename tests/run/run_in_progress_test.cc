@@ -17,6 +17,7 @@
 #include "run/scratch_folder.h"
 #include "run/session/session.h"
 #include "support/agent_session.h"
+#include "support/journal_contents.h"
 #include "support/processes.h"
 #include "transport/host_agents.h"
 #include "transport/local_transport.h"

@@ -27,6 +27,7 @@
 #include "run/scripted_channel.h"
 #include "run/session/run_request.h"
 #include "run/supervise/supervisor.h"
+#include "support/journal_contents.h"
 #include "wire/protocol/protocol.h"
 
 namespace muster {

@@ -4,13 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/system/kernel_file.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
@@ -209,19 +209,12 @@ std::string_view NodePrefix(std::string_view kind) {
   return {};
 }
 
-std::string NameOf(const fs::path& process) {
-  std::ifstream file(process / "comm");
-  std::string name;
-  std::getline(file, name);
-  return name;
-}
-
 }  // namespace
 
 std::optional<std::string> DeviceUserText(std::int32_t pid, std::int32_t self, const std::string& name) {
   if (pid == self) return std::nullopt;
   const fs::path process = fmt::format("/proc/{}", pid);
-  std::string known = NameOf(process);
+  std::string known = KernelLine(process / "comm");
   if (known.empty()) known = name;
   constexpr std::size_t kKept = 15;  // bytes of a name in /proc
   if (std::find(kNotComputing.begin(), kNotComputing.end(), known.substr(0, kKept)) != kNotComputing.end())

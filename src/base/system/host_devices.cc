@@ -32,44 +32,12 @@ std::uint32_t CountNumbered(const std::string& folder, std::string_view prefix) 
   return count;
 }
 
-// The topology lists CPUs as nodes too; nodes with SIMD units are GPUs.
-std::uint32_t CountKfd(const std::string& root) {
-  const std::string nodes = root + "sys/class/kfd/kfd/topology/nodes";
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(nodes.c_str()), ::closedir);
-  std::uint32_t count = 0;
-  while (const dirent* entry = directory ? ::readdir(directory.get()) : nullptr) {
-    if (entry->d_name[0] == '.') continue;
-    std::ifstream properties(nodes + '/' + entry->d_name + "/properties");
-    std::string name;
-    std::uint64_t value = 0;
-    while (properties >> name >> value) {
-      if (name == "simd_count" && value > 0) ++count;
-    }
-  }
-  return count;
-}
-
-std::uint32_t CountOf(std::string_view kind, const std::string& root) {
-  if (kind == "ascend") return CountNumbered(root + "dev", "davinci");
-  if (kind == "cuda") return CountNumbered(root + "dev", "nvidia");
-  if (kind == "hip") return CountKfd(root);
-  return 0;
-}
-
 }  // namespace
 
 const DeviceKind* DeviceKindNamed(std::string_view name) {
   const auto* const found =
       std::find_if(kDeviceKinds.begin(), kDeviceKinds.end(), [&](const DeviceKind& kind) { return kind.name == name; });
   return found == kDeviceKinds.end() ? nullptr : found;
-}
-
-HostDeviceCount CountDevices(std::string_view kind, const std::string& root) {
-  for (const DeviceKind& each : kDeviceKinds) {
-    if (!kind.empty() && each.name != kind) continue;
-    if (const std::uint32_t count = CountOf(each.name, root); count > 0) return {std::string(each.name), count};
-  }
-  return {};
 }
 
 std::optional<std::uint32_t> ParseDeviceCount(std::string_view text) {
@@ -121,6 +89,7 @@ std::vector<Known> KnownCuda(const std::string& root) {
   return known;
 }
 
+// The topology lists CPUs as nodes too; nodes with SIMD units are GPUs.
 std::vector<Known> KnownHip(const std::string& root) {
   std::map<int, Known> by_number;
   for (const fs::path& folder : FoldersIn(root + "sys/class/kfd/kfd/topology/nodes")) {
@@ -141,6 +110,13 @@ std::vector<Known> KnownHip(const std::string& root) {
   std::vector<Known> known;
   for (auto& [number, device] : by_number) known.push_back(std::move(device));
   return known;
+}
+
+std::uint32_t CountOf(std::string_view kind, const std::string& root) {
+  if (kind == "ascend") return CountNumbered(root + "dev", "davinci");
+  if (kind == "cuda") return CountNumbered(root + "dev", "nvidia");
+  if (kind == "hip") return static_cast<std::uint32_t>(KnownHip(root).size());
+  return 0;
 }
 
 // For a UUID a unique prefix is enough. A part of a device (MIG) is leased under its own
@@ -181,6 +157,14 @@ std::vector<HostDevice> Chosen(const std::optional<std::vector<HostDevice>>& bef
 }
 
 }  // namespace
+
+HostDeviceCount CountDevices(std::string_view kind, const std::string& root) {
+  for (const DeviceKind& each : kDeviceKinds) {
+    if (!kind.empty() && each.name != kind) continue;
+    if (const std::uint32_t count = CountOf(each.name, root); count > 0) return {std::string(each.name), count};
+  }
+  return {};
+}
 
 VisibleDevices FindVisibleDevices(std::string_view kind, std::uint32_t wanted, const VariableOf& variable,
                                   const std::string& root) {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/system/known_secrets.h"
+#include "base/system/private_files.h"
 #include "base/values/quoting.h"
 #include "base/values/rank_set.h"
 #include "base/values/value_text.h"
@@ -20,7 +21,6 @@
 #include "cli/lookup/run_argument.h"
 #include "run/control/control_protocol.h"
 #include "run/control/journal_feed.h"
-#include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
 #include "run/report/dump_report.h"
 #include "run/report/report_json.h"

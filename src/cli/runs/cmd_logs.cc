@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/private_files.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "cli/command/command.h"
@@ -30,7 +31,6 @@
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_facts.h"
 #include "cli/lookup/run_list.h"
-#include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
 #include "run/logs/log_choice.h"

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
@@ -36,7 +37,6 @@
 #include "muster/result.h"
 #include "page/collect/make_page.h"
 #include "page/write/page_html.h"
-#include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_metrics.h"
 #include "run/directory/run_tags.h"

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "base/values/fingerprint.h"
 #include "base/values/quoting.h"
@@ -25,7 +26,6 @@
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
 #include "cli/lookup/run_argument.h"
-#include "run/directory/private_files.h"
 #include "run/directory/runtime_directory.h"
 #include "run/journal/run_summary.h"
 #include "run/loop/output.h"

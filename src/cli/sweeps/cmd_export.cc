@@ -242,7 +242,7 @@ Result<void> WriteDatabase(const OpenedSweep& sweep, const TableChoice& choice, 
     if (!read || !reasons) return Fail(read ? reasons.error() : read.error());
     Statement reason = database->Prepare("INSERT INTO impossible VALUES (?1, ?2, ?3)");
     for (const SweepView::Reason& one : *reasons) {
-      written = written && reason.Bind(1, one.text).Bind(2, one.place).Bind(3, one.count).Run();
+      written = written && reason.Run(one.text, one.place, one.count);
     }
     if (!written) return refuse();
   }

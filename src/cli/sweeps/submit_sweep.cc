@@ -16,6 +16,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/own_environment.h"
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
@@ -26,7 +27,6 @@
 #include "cli/lookup/run_argument.h"
 #include "engine/engine_calls.h"
 #include "run/directory/job_record.h"
-#include "run/directory/private_files.h"
 #include "sweep/watch/watch_sweep.h"
 #include "transport/watched_command.h"
 #include "wire/files/run_layout.h"

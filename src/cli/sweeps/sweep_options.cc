@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/fingerprint.h"
 #include "base/values/line_diff.h"
@@ -19,7 +20,6 @@
 #include "cli/command/small_file.h"
 #include "cli/lookup/known_recipe.h"
 #include "metrics/log_patterns.h"
-#include "run/directory/private_files.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/trial/trial_class.h"
 #include "wire/files/run_layout.h"

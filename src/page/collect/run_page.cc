@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/system/private_files.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
@@ -17,7 +18,6 @@
 #include "muster/plan.h"
 #include "muster/value.h"
 #include "plan/text/folded_texts.h"
-#include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_files.h"
 #include "run/directory/run_metrics.h"

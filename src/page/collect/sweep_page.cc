@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/system/private_files.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "muster/plan.h"
-#include "page/compute/importance.h"
-#include "run/directory/private_files.h"
+#include "page/collect/importance.h"
 #include "run/directory/run_metrics.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/journal.h"

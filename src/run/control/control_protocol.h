@@ -16,8 +16,8 @@
 #include <sys/un.h>
 #include <tl/expected.hpp>
 
+#include "base/system/private_files.h"
 #include "muster/result.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 

@@ -18,9 +18,9 @@
 #include <sys/types.h>
 #include <tl/expected.hpp>
 
+#include "base/system/private_files.h"
 #include "muster/result.h"
 #include "run/control/control_protocol.h"
-#include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

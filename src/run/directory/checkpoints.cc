@@ -13,10 +13,10 @@
 #include <fnmatch.h>
 #include <sys/stat.h>
 
+#include "base/system/private_files.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "muster/binding.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 namespace {

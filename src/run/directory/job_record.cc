@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
-#include "run/directory/private_files.h"
 #include "wire/archive/json_fields.h"
 #include "wire/files/run_layout.h"
 

@@ -14,13 +14,13 @@
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
 #include "base/system/known_secrets.h"
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 

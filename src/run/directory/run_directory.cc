@@ -20,11 +20,11 @@
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
 #include "base/system/host_name.h"
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
-#include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

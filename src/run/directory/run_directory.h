@@ -12,8 +12,8 @@
 
 #include <sys/types.h>
 
+#include "base/system/private_files.h"
 #include "muster/result.h"
-#include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

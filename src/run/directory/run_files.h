@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/system/known_secrets.h"
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/value.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 namespace {

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "base/system/own_process.h"
+#include "base/system/private_files.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
-#include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
 
 namespace muster {

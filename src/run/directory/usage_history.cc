@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 
-#include "run/directory/private_files.h"
+#include "base/system/private_files.h"
 #include "wire/archive/json_fields.h"
 #include "wire/files/run_layout.h"
 

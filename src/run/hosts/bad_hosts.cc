@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
-#include "run/directory/private_files.h"
 #include "run/hosts/host_differences.h"
 
 namespace muster {

@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/system/private_files.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_json.h"
 #include "muster/value.h"
-#include "run/directory/private_files.h"
 #include "run/lines/json_lines.h"
 #include "wire/archive/archive.h"
 #include "wire/files/run_layout.h"
@@ -230,26 +230,6 @@ std::optional<JournalRecord> ParseJournalLine(std::string_view line) {
   return std::move(*record);
 }
 
-JournalContents ParseJournal(std::string_view bytes) {
-  JournalContents contents;
-  while (!bytes.empty()) {
-    const std::size_t end = bytes.find('\n');
-    if (end == std::string_view::npos) {
-      contents.stopped = "the last line is cut";
-      break;
-    }
-    Parsed record = ReadLine(bytes.substr(0, end));
-    if (!record || record->seq != contents.records.size() + 1) {
-      contents.stopped = record ? "a record is missing" : record.error();
-      break;
-    }
-    contents.records.push_back(std::move(*record));
-    contents.valid_bytes += end + 1;
-    bytes.remove_prefix(end + 1);
-  }
-  return contents;
-}
-
 std::string ReadJournal(const std::string& path, const std::function<bool(JournalRecord record)>& take,
                         std::uint64_t max_bytes) {
   const UniqueFd file = OpenJournal(AT_FDCWD, path);
@@ -264,15 +244,6 @@ std::string ReadJournal(const std::string& path, const std::function<bool(Journa
       },
       stopped);
   return too_long ? fmt::format("it is longer than {} bytes", max_bytes) : stopped;
-}
-
-JournalContents ReadJournal(const std::string& path) {
-  JournalContents contents;
-  contents.stopped = ReadJournal(path, [&](JournalRecord record) {
-    contents.records.push_back(std::move(record));
-    return true;
-  });
-  return contents;
 }
 
 Result<JournalWriter> JournalWriter::Create(int folder, std::uint64_t room) {

@@ -72,20 +72,8 @@ std::string JournalLine(const JournalRecord& record);
 // Parses one line, given without its newline; empty if it is invalid.
 std::optional<JournalRecord> ParseJournalLine(std::string_view line);
 
-struct JournalContents {
-  std::vector<JournalRecord> records;  // the longest valid prefix
-  std::uint64_t valid_bytes = 0;       // its length
-  std::string stopped;                 // why reading stopped before the end of the file; empty if it did not
-};
-
-// Never fails, whatever the bytes.
-JournalContents ParseJournal(std::string_view bytes);
-
-// All records of the file, in memory. A file that cannot be read gives no records and the reason.
-JournalContents ReadJournal(const std::string& path);
-
 // Passes the records of the file's first `max_bytes` to `take` one by one, in bounded memory whatever the file's size,
-// until it returns false. Returns why reading stopped before the end of the file, like JournalContents::stopped.
+// until it returns false. Returns why reading stopped before the end of the file; empty if it did not.
 std::string ReadJournal(const std::string& path, const std::function<bool(JournalRecord record)>& take,
                         std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max());
 

@@ -133,7 +133,7 @@ class HistoryFold {
   explicit HistoryFold(const Plan& plan);
 
   void Take(JournalRecord record);
-  // `stopped`: why there are no more records, as JournalContents::stopped.
+  // `stopped`: why there are no more records, as ReadJournal() returns it.
   RunHistory End(std::string stopped) &&;
 
  private:

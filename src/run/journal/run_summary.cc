@@ -13,11 +13,11 @@
 
 #include "base/system/clock.h"
 #include "base/system/own_process.h"
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/overloaded.h"
 #include "base/values/quoting.h"
-#include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/usage_history.h"

@@ -15,9 +15,9 @@
 #include <sys/inotify.h>
 
 #include "base/system/file_access.h"
+#include "base/system/private_files.h"
 #include "base/values/quoting.h"
 #include "run/control/journal_feed.h"
-#include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/directory/run_directory.h"
 #include "wire/files/run_layout.h"

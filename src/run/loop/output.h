@@ -17,7 +17,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <signal.h>
 
-#include "run/directory/private_files.h"
+#include "base/system/private_files.h"
 
 namespace muster {
 

@@ -13,10 +13,10 @@
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
 #include "base/system/known_secrets.h"
+#include "base/system/private_files.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "run/directory/private_files.h"
 #include "spawn/start/spawn_spec.h"
 #include "wire/files/run_layout.h"
 

@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/system/private_files.h"
 #include "base/values/value_json.h"
 #include "muster/mindspore/schema.h"
 #include "plan/environment/inherited_environment.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 

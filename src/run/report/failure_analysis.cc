@@ -18,12 +18,12 @@
 
 #include "base/system/clock.h"
 #include "base/system/known_secrets.h"
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
-#include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

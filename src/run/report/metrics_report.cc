@@ -5,10 +5,10 @@
 
 #include <dirent.h>
 
+#include "base/system/private_files.h"
 #include "metrics/growing_file.h"
 #include "metrics/log_patterns.h"
 #include "muster/plan.h"
-#include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/system/private_files.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
@@ -19,7 +20,6 @@
 #include "base/values/value_text.h"
 #include "muster/site.h"
 #include "plan/hosts/host_list.h"
-#include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/hosts/host_differences.h"
 #include "run/journal/head_facts.h"

@@ -12,6 +12,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
+#include "base/system/private_files.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
@@ -19,7 +20,6 @@
 #include "base/values/utf8_text.h"
 #include "code/git.h"
 #include "plan/plan/roles.h"
-#include "run/directory/private_files.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_tags.h"
 #include "run/hosts/host_differences.h"

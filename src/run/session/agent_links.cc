@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
-#include "run/directory/private_files.h"
 #include "run/hosts/inspection_report.h"
 #include "run/session/live_run.h"
 #include "run/start/host_files.h"

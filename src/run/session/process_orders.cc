@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/system/fault.h"
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/overloaded.h"
-#include "run/directory/private_files.h"
 #include "run/report/dump_report.h"
 #include "run/session/agent_links.h"
 #include "run/session/live_run.h"

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/value_text.h"
 #include "plan/check/named_machines.h"
 #include "plan/environment/inherited_environment.h"
-#include "run/directory/private_files.h"
 #include "run/directory/runtime_directory.h"
 #include "run/session/agent_links.h"
 #include "run/session/live_run.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/system/file_access.h"
-#include "run/directory/private_files.h"
+#include "base/system/private_files.h"
 #include "run/session/live_run.h"
 #include "wire/files/run_layout.h"
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/system/file_access.h"
+#include "base/system/private_files.h"
 #include "base/values/quoting.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/system/private_files.h"
 #include "base/system/unique_fd.h"
 #include "base/values/fingerprint.h"
 #include "plan/environment/inherited_environment.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 namespace {

@@ -7,13 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "base/system/private_files.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
 #include "plan/environment/environment.h"
 #include "plan/environment/inherited_environment.h"
 #include "plan/text/plan_json.h"
-#include "run/directory/private_files.h"
 #include "run/start/python_copy.h"
 #include "run/start/start_commands.h"
 

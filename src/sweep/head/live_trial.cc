@@ -10,10 +10,10 @@
 
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
-#include "run/directory/private_files.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
 #include "sweep/record/sweep_directory.h"

@@ -21,6 +21,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/own_process.h"
+#include "base/system/private_files.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
@@ -29,7 +30,6 @@
 #include "metrics/log_patterns.h"
 #include "muster/exit_code.h"
 #include "run/control/control_server.h"
-#include "run/directory/private_files.h"
 #include "run/directory/runtime_directory.h"
 #include "run/loop/output.h"
 #include "sweep/head/live_trial.h"

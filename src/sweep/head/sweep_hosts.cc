@@ -10,10 +10,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
-#include "run/directory/private_files.h"
 #include "sweep/record/sweep_directory.h"
 
 namespace muster {

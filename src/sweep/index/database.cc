@@ -76,10 +76,6 @@ Result<bool> Statement::First(const std::function<void(const Statement& row)>& t
   return any;
 }
 
-bool Statement::Run() {
-  return ForEach([](const Statement&) { return true; }).has_value();
-}
-
 bool Statement::IsNull(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
 
 std::string_view Statement::Text(int column) const {

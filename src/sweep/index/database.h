@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ class Statement {
   Statement& Bind(int parameter, T number) {
     return BindInteger(parameter, static_cast<std::int64_t>(number));
   }
+  Statement& Bind(int parameter, const std::optional<double>& number) {
+    return number ? Bind(parameter, *number) : BindNull(parameter);
+  }
   Statement& BindNull(int parameter);
   Statement& BindBlob(int parameter, std::string_view bytes);  // must outlive the next run
 
@@ -33,8 +37,13 @@ class Statement {
   [[nodiscard]] Result<void> ForEach(const std::function<bool(const Statement& row)>& take);
   // Reads the first row; whether there is one.
   [[nodiscard]] Result<bool> First(const std::function<void(const Statement& row)>& take);
-  // Runs it, ignoring rows; whether it succeeded.
-  [[nodiscard]] bool Run();
+  // Runs it with these parameters, from the first one on, ignoring rows; whether it succeeded.
+  template <class... T>
+  [[nodiscard]] bool Run(const T&... parameters) {
+    [[maybe_unused]] int number = 0;
+    (Bind(++number, parameters), ...);
+    return ForEach([](const Statement&) { return true; }).has_value();
+  }
 
   // Of the current row.
   bool IsNull(int column) const;

@@ -215,85 +215,51 @@ SweepRows::SweepRows(Database& database, bool above)
       above_(above) {}
 
 bool SweepRows::Copy(TrialNumber first, TrialNumber last) {
-  return !above_ || copy_.Bind(1, std::min(first, kMax)).Bind(2, std::min(last, kMax)).Run();
+  return !above_ || copy_.Run(std::min(first, kMax), std::min(last, kMax));
 }
 
 bool SweepRows::Began(const AttemptBegan& entry, std::string_view wall) {
-  if (entry.attempt > 0 && !(Copy(entry.trial, entry.trial) && follow_.Bind(1, entry.trial).Run())) return false;
-  return begin_.Bind(1, entry.trial)
-      .Bind(2, entry.attempt)
-      .Bind(3, entry.id)
-      .Bind(4, JsonOf(entry.point))
-      .Bind(5, entry.plan)
-      .Bind(6, entry.run_id)
-      .Bind(7, JsonOf(entry.hosts))
-      .Bind(8, wall)
-      .Bind(9, entry.resumed.attempt)
-      .Bind(10, entry.resumed.checkpoint)
-      .Bind(11, entry.job)
-      .Run();
+  if (entry.attempt > 0 && !(Copy(entry.trial, entry.trial) && follow_.Run(entry.trial))) return false;
+  return begin_.Run(entry.trial, entry.attempt, entry.id, JsonOf(entry.point), entry.plan, entry.run_id,
+                    JsonOf(entry.hosts), wall, entry.resumed.attempt, entry.resumed.checkpoint, entry.job);
 }
 
 bool SweepRows::Ended(const AttemptEnded& entry, std::string_view wall) {
   if (!Copy(entry.trial, entry.trial)) return false;
-  end_.Bind(1, entry.trial)
-      .Bind(2, entry.attempt)
-      .Bind(3, wall)
-      .Bind(4, TrialClassName(entry.trial_class))
-      .Bind(5, entry.interrupted)
-      .Bind(6, entry.again)
-      .Bind(7, entry.blamed)
-      .Bind(8, entry.why)
-      .Bind(10, JsonOf(entry.metrics))
-      .Bind(11, entry.ms)
-      .Bind(12, !entry.again && !entry.interrupted);
-  if (entry.loss) {
-    end_.Bind(9, *entry.loss);
-  } else {
-    end_.BindNull(9);
-  }
-  return end_.Run();
+  const bool over = !entry.again && !entry.interrupted;
+  return end_.Run(entry.trial, entry.attempt, wall, TrialClassName(entry.trial_class), entry.interrupted, entry.again,
+                  entry.blamed, entry.why, entry.loss, JsonOf(entry.metrics), entry.ms, over);
 }
 
 bool SweepRows::Take(const SweepRecord& record) {
   const std::string_view wall = record.wall;
   return std::visit(
       Overloaded{
-          [&](const SweepBegan& e) {
-            return head_.Bind(1, wall).Bind(2, e.pid).Bind(3, e.muster).Bind(4, e.recipe).Bind(5, e.accepted).Run();
-          },
+          [&](const SweepBegan& e) { return head_.Run(wall, e.pid, e.muster, e.recipe, e.accepted); },
           [&](const PointsJudged& e) {
             return std::all_of(e.impossible.begin(), e.impossible.end(), [&](const PointsJudged::Reason& reason) {
               std::uint64_t count = 0;
               for (const auto& [first, last] : reason.trials) count += last - first + 1;
-              return reason_.Bind(1, reason.text)
-                  .Bind(2, reason.place)
-                  .Bind(3, count)
-                  .Bind(4, JsonOf(reason.trials))
-                  .Run();
+              return reason_.Run(reason.text, reason.place, count, JsonOf(reason.trials));
             });
           },
           [&](const AttemptBegan& e) { return Began(e, wall); }, [&](const AttemptEnded& e) { return Ended(e, wall); },
           [&](const RungReached& e) {
             const StopDecision& d = e.decision;
-            rung_.Bind(1, e.trial).Bind(2, e.attempt).Bind(3, e.resource).Bind(4, e.loss).Bind(5, d.rung);
-            return rung_.Bind(6, d.results).Bind(7, d.rank).Bind(8, d.threshold).Bind(9, d.stop).Run();
+            return rung_.Run(e.trial, e.attempt, e.resource, e.loss, d.rung, d.results, d.rank, d.threshold, d.stop);
           },
           [&](const MedianStopped& e) {
-            median_.Bind(1, e.trial).Bind(2, e.attempt).Bind(3, e.resource).Bind(4, e.best);
-            return median_.Bind(5, e.finished).Bind(6, e.median).Run();
+            return median_.Run(e.trial, e.attempt, e.resource, e.best, e.finished, e.median);
           },
-          [&](const HostQuarantined& e) { return quarantine_.Bind(1, wall).Bind(2, e.host).Bind(3, e.why).Run(); },
+          [&](const HostQuarantined& e) { return quarantine_.Run(wall, e.host, e.why); },
           [&](const TrialsReopened& e) {
             return std::all_of(e.trials.begin(), e.trials.end(), [&](const TrialRange& range) {
               const auto& [first, last] = range;
-              return Copy(first, last) && reopen_.Bind(1, std::min(first, kMax)).Bind(2, std::min(last, kMax)).Run();
+              return Copy(first, last) && reopen_.Run(std::min(first, kMax), std::min(last, kMax));
             });
           },
           [](const SweepSteered&) { return true; },  // part of the progress
-          [&](const SweepEnded& e) {
-            return departure_.Bind(1, wall).Bind(2, e.complete).Bind(3, e.why).Bind(4, e.exit_code).Run();
-          }},
+          [&](const SweepEnded& e) { return departure_.Run(wall, e.complete, e.why, e.exit_code); }},
       record.entry);
 }
 
@@ -468,22 +434,14 @@ bool MakeIndexTables(Database& database) {
 
 bool WriteHeld(Database& database, int folder, JournalPosition position, const std::string& boot) {
   return database.Prepare("INSERT OR REPLACE INTO held VALUES (1, ?1, ?2, ?3, ?4, ?5)")
-      .Bind(1, kFormat)
-      .Bind(2, position.bytes)
-      .Bind(3, position.seq)
-      .Bind(4, KnownBy(folder, position.bytes))
-      .Bind(5, boot)
-      .Run();
+      .Run(kFormat, position.bytes, position.seq, KnownBy(folder, position.bytes), boot);
 }
 
 bool WriteSweepProgress(Database& database, JournalPosition position, const SweepProgress& progress) {
   const std::string archive = Archived(progress);
   return database.Prepare("INSERT OR REPLACE INTO account VALUES (1, ?1, ?2, ?3, ?4)")
-      .Bind(1, position.bytes)
-      .Bind(2, position.seq)
-      .Bind(3, Crc32c(archive))
       .BindBlob(4, archive)
-      .Run();
+      .Run(position.bytes, position.seq, Crc32c(archive));
 }
 
 LoadedSweep LoadSweepProgress(const std::string& sweep_dir) {
@@ -539,7 +497,7 @@ Result<bool> SweepIndex::State::Continue() {
   kept = (*indexed)->progress.bytes;
   // Synced to the disk before the first change: from now on the index is valid for this boot only.
   if (!database->Run("PRAGMA cache_size = -32768; PRAGMA synchronous = FULL")) return false;
-  if (!database->Prepare("UPDATE held SET boot = ?1").Bind(1, boot).Run()) return false;
+  if (!database->Prepare("UPDATE held SET boot = ?1").Run(boot)) return false;
   return database->Run(kUnsynced);
 }
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "base/system/private_files.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
-#include "run/directory/private_files.h"
 #include "space/sweep_fields.h"
 #include "wire/archive/json_fields.h"
 

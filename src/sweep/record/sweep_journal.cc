@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/system/clock.h"
+#include "base/system/private_files.h"
 #include "base/values/utf8_text.h"
-#include "run/directory/private_files.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {

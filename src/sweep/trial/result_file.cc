@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "metrics/log_patterns.h"
-#include "run/directory/private_files.h"
 
 namespace muster {
 namespace {

@@ -10,10 +10,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include "base/system/private_files.h"
 #include "base/values/abnormal_exit.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
-#include "run/directory/private_files.h"
 #include "run/directory/process_output.h"
 #include "run/journal/run_history.h"
 

@@ -1,4 +1,4 @@
-#include "run/directory/private_files.h"
+#include "base/system/private_files.h"
 
 #include <algorithm>
 #include <vector>
@@ -42,7 +42,7 @@ int OpenRetrying(int at, const char* path, int flags, mode_t mode = 0) {
   return fd;
 }
 
-tl::unexpected<Diagnostics> Refused(std::string_view what, const std::string& path, int error) {
+tl::unexpected<Diagnostics> FileFailure(std::string_view what, const std::string& path, int error) {
   return Fail(SystemError("file", fmt::format("{} {}", what, Quoted(path)), error));
 }
 
@@ -76,18 +76,18 @@ bool SetMode(int fd, mode_t mode) {
 
 Result<UniqueFd> OpenFolder(int at, const std::string& path) {
   UniqueFd folder(OpenRetrying(at, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-  if (!folder) return Refused("cannot open the folder", path, errno);
+  if (!folder) return FileFailure("cannot open the folder", path, errno);
   return folder;
 }
 
 Result<UniqueFd> MakeFolder(int at, const std::string& name) {
   const mode_t mode = FolderModeIn(at);
   const bool made = ::mkdirat(at, name.c_str(), mode) == 0;
-  if (!made && errno != EEXIST) return Refused("cannot create the folder", name, errno);
+  if (!made && errno != EEXIST) return FileFailure("cannot create the folder", name, errno);
   if (!made) return OpenFolder(at, name);
   Result<UniqueFd> folder = OpenFolder(at, name);
   if (folder && SetMode(folder->get(), mode)) return folder;
-  if (::fchmodat(at, name.c_str(), mode, 0) != 0) return Refused("cannot make", name, errno);
+  if (::fchmodat(at, name.c_str(), mode, 0) != 0) return FileFailure("cannot make", name, errno);
   return OpenFolder(at, name);
 }
 
@@ -112,9 +112,9 @@ Result<UniqueFd> OpenToWrite(int at, const std::string& path, int flags) {
   if (!folder) return folder;
   const int below = *folder ? folder->get() : at;
   UniqueFd file(OpenRetrying(below, parts->back().c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | flags, 0600));
-  if (!file) return Refused("cannot create", path, errno);
+  if (!file) return FileFailure("cannot create", path, errno);
   const mode_t mode = FileModeIn(below);
-  if (!SetMode(file.get(), mode)) return Refused("cannot create", path, errno);
+  if (!SetMode(file.get(), mode)) return FileFailure("cannot create", path, errno);
   return file;
 }
 
@@ -134,14 +134,14 @@ Result<UniqueFd> OpenOrCreateFile(int at, const std::string& path) {
   Result<UniqueFd> file = OpenToWrite(at, path, O_NONBLOCK);
   if (!file) return file;
   struct stat status = {};
-  if (::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return Refused("cannot write", path, EINVAL);
+  if (::fstat(file->get(), &status) != 0 || !S_ISREG(status.st_mode)) return FileFailure("cannot write", path, EINVAL);
   return file;
 }
 
 Result<void> WriteNewFile(int at, const std::string& path, std::string_view bytes) {
   Result<UniqueFd> file = CreateFile(at, path);
   if (!file) return Fail(std::move(file.error()));
-  if (const int error = WriteAll(file->get(), bytes)) return Refused("cannot write", path, error);
+  if (const int error = WriteAll(file->get(), bytes)) return FileFailure("cannot write", path, error);
   return {};
 }
 
@@ -164,7 +164,7 @@ Result<void> ReplaceFile(int at, const std::string& name, std::string_view bytes
   if (error == 0 && ::renameat(at, draft.c_str(), at, name.c_str()) != 0) error = errno;
   if (error == 0) return {};
   ::unlinkat(at, draft.c_str(), 0);
-  return Refused("cannot write", name, error);
+  return FileFailure("cannot write", name, error);
 }
 
 Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limit, int flags) {
@@ -172,8 +172,8 @@ Result<std::string> ReadFileAt(int at, const std::string& path, std::size_t limi
   Result<UniqueFd> file = OpenRegular(at, path, status, flags);
   if (!file) return Fail(std::move(file.error()));
   std::string bytes;
-  if (const int error = ReadUpTo(file->get(), limit + 1, bytes)) return Refused("cannot read", path, error);
-  if (bytes.size() > limit) return Refused("cannot read", path, EFBIG);
+  if (const int error = ReadUpTo(file->get(), limit + 1, bytes)) return FileFailure("cannot read", path, error);
+  if (bytes.size() > limit) return FileFailure("cannot read", path, EFBIG);
   return bytes;
 }
 
@@ -194,8 +194,9 @@ Result<FileTail> ReadTail(int at, const std::string& path, std::size_t limit, in
   const auto size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
   limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, size));
   tail.offset = size > limit ? size - limit : 0;
-  if (::lseek(file->get(), static_cast<off_t>(tail.offset), SEEK_SET) < 0) return Refused("cannot read", path, errno);
-  if (const int error = ReadUpTo(file->get(), limit, tail.bytes)) return Refused("cannot read", path, error);
+  if (::lseek(file->get(), static_cast<off_t>(tail.offset), SEEK_SET) < 0)
+    return FileFailure("cannot read", path, errno);
+  if (const int error = ReadUpTo(file->get(), limit, tail.bytes)) return FileFailure("cannot read", path, error);
   return tail;
 }
 

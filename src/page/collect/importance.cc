@@ -1,4 +1,4 @@
-#include "page/compute/importance.h"
+#include "page/collect/importance.h"
 
 #include <algorithm>
 #include <cmath>
