@@ -28,7 +28,6 @@
 #include "cli/lookup/own_reference.h"
 #include "reference/context_stub.h"
 #include "reference/context_topics.h"
-#include "reference/own_topics.h"
 #include "spawn/start/launcher.h"
 #include "spawn/start/spawn_spec.h"
 
@@ -422,13 +421,18 @@ int RunDocs(const DocsOptions& options) {
     std::fputs(ManPage(Commands()).c_str(), stdout);
     return kExitOk;
   }
+  if (options.stub == "engines") {
+    const auto definitions = EngineDefinitions();
+    if (!definitions) return Refuse(definitions.error(), options.json);
+    std::fputs(definitions->c_str(), stdout);
+    return kExitOk;
+  }
   const auto loaded = OwnReference::Load(options.mindspore);
   if (!loaded) return Refuse(loaded.error(), options.json);
   OwnReference& reference = **loaded;
   if (!options.stub.empty()) {
-    const std::string stub = options.stub == "mindspore" ? CallStub(reference.schema)
-                             : options.stub == "engines" ? EngineStub(reference.engines)
-                                                         : ContextStub(reference.schema, reference.outline);
+    const std::string stub =
+        options.stub == "mindspore" ? CallStub(reference.schema) : ContextStub(reference.schema, reference.outline);
     std::fputs(stub.c_str(), stdout);
     return kExitOk;
   }

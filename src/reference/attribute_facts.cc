@@ -89,22 +89,20 @@ std::string ReleasesText(const AttributeHistory& history, const std::vector<Rele
 
 namespace {
 
-std::string Code(std::string_view text) { return "`" + std::string(text) + "`"; }
-
-std::string CodeOf(const Value& value) { return Code(ToText(value)); }
+std::string CodeOf(const Value& value) { return Ticked(ToText(value)); }
 
 // `0` (`GRAPH_MODE`)
 std::string Named(const Attribute& attribute, const Value& value) {
   std::string text = CodeOf(value);
   for (const auto& [name, constant] : attribute.constants) {
-    if (constant == value) text += " (" + Code("context." + name) + ")";
+    if (constant == value) text += " (" + Ticked("context." + name) + ")";
   }
   return text;
 }
 
 std::string Codes(const std::vector<std::string>& words) {
   std::vector<std::string> codes;
-  for (const std::string& word : words) codes.push_back(Code(word));
+  for (const std::string& word : words) codes.push_back(Ticked(word));
   return WordList(codes);
 }
 
@@ -133,13 +131,13 @@ class Sentences {
 
 std::string Status(const Attribute& attribute) {
   Sentences said;
-  const std::string instead = attribute.successor.empty() ? "" : ": use " + Code(attribute.successor) + " instead";
+  const std::string instead = attribute.successor.empty() ? "" : ": use " + Ticked(attribute.successor) + " instead";
   said.Add(attribute.deprecated, "deprecated" + instead);
   said.Add(attribute.withdrawn, "accepted and ignored" + instead);
   said.Add(attribute.documented_only, "only a document has it, MindSpore has not" + instead);
   said.Add(attribute.undocumented, "taken without being documented");
   const bool reported = attribute.deprecated || attribute.withdrawn || attribute.documented_only;
-  said.Add(!reported && !attribute.successor.empty(), "see also " + Code(attribute.successor));
+  said.Add(!reported && !attribute.successor.empty(), "see also " + Ticked(attribute.successor));
   return said.text();
 }
 
@@ -150,10 +148,10 @@ std::string FlagText(const std::string& name, const Value& values) {
   if (values.AsList() != nullptr) {
     for (const Value& value : *values.AsList()) {
       const std::string word = value.AsString() != nullptr ? *value.AsString() : ToText(value);
-      codes.push_back(Code(word.empty() ? option : option + "=" + word));
+      codes.push_back(Ticked(word.empty() ? option : option + "=" + word));
     }
   }
-  return codes.empty() ? Code(option) : WordList(codes, " or ");
+  return codes.empty() ? Ticked(option) : WordList(codes, " or ");
 }
 
 std::string Values(const Attribute& attribute) {
@@ -165,12 +163,12 @@ std::string Values(const Attribute& attribute) {
     said.Add(true, CodeOf(Value(written)) + " is taken for " + CodeOf(stored));
   for (const auto& [name, value] : attribute.constants) {
     const bool shown = std::find(attribute.choices.begin(), attribute.choices.end(), value) != attribute.choices.end();
-    said.Add(!shown, Code("context." + name) + " is " + CodeOf(value));
+    said.Add(!shown, Ticked("context." + name) + " is " + CodeOf(value));
   }
   for (const auto& [name, values] : attribute.flags) said.Add(true, FlagText(name, values));
   said.AddRule(!attribute.flags.empty(), "any number of these options, separated by blanks", attribute, "flags");
   said.Add(!attribute.auto_port.empty(),
-           "`\"auto\"` for the port " + Code(attribute.auto_port) + " that the plan holds");
+           "`\"auto\"` for the port " + Ticked(attribute.auto_port) + " that the plan holds");
   said.Add(attribute.null, "`muster.null` for none");
   return said.text();
 }
@@ -189,8 +187,8 @@ std::string Range(const Attribute& attribute) {
   said.Add(attribute.ascending, "strictly ascending");
   said.Add(attribute.not_empty, "not empty");
   said.AddRule(attribute.absolute, "begins with `/`", attribute, "absolute");
-  said.AddRule(!attribute.suffix.empty(), "ends with " + Code(attribute.suffix), attribute, "suffix");
-  said.Add(!attribute.characters.empty(), "letters, digits and " + Code(attribute.characters) + " only");
+  said.AddRule(!attribute.suffix.empty(), "ends with " + Ticked(attribute.suffix), attribute, "suffix");
+  said.Add(!attribute.characters.empty(), "letters, digits and " + Ticked(attribute.characters) + " only");
   said.Add(attribute.name_max.has_value(), "names between slashes of at most " +
                                                (attribute.name_max ? NumberText(*attribute.name_max) : "") + " bytes");
   return said.text();
@@ -213,38 +211,26 @@ std::string Default(const Attribute& attribute) {
   return text.empty() ? attribute.default_text : text + " (" + attribute.default_text + ")";
 }
 
+constexpr std::pair<ReadBack, std::string_view> kReadings[] = {
+    {ReadBack::kGigabytes, "as a number of GB: `\"3.5GB\"` reads `3.5`"},
+    {ReadBack::kByteProduct, "as a product: `\"5GB\"` reads `\"5 * 1024 * 1024 * 1024\"`"},
+    {ReadBack::kText, "as text: `true` reads `\"1\"`, `3` reads `\"3\"`"},
+    {ReadBack::kJson, "as JSON text"},
+    {ReadBack::kDefault, "as its default, whatever was set"},
+    {ReadBack::kNever, "not at all: reading it is an error"},
+};
+
 std::string Reading(const Attribute& attribute) {
   Sentences said;
-  switch (attribute.reads) {
-    case ReadBack::kAsStored:
-      break;
-    case ReadBack::kGigabytes:
-      said.Add(true, "as a number of GB: `\"3.5GB\"` reads `3.5`");
-      break;
-    case ReadBack::kByteProduct:
-      said.Add(true, "as a product: `\"5GB\"` reads `\"5 * 1024 * 1024 * 1024\"`");
-      break;
-    case ReadBack::kText:
-      said.Add(true, "as text: `true` reads `\"1\"`, `3` reads `\"3\"`");
-      break;
-    case ReadBack::kJson:
-      said.Add(true, "as JSON text");
-      break;
-    case ReadBack::kDefault:
-      said.Add(true, "as its default, whatever was set");
-      break;
-    case ReadBack::kNever:
-      said.Add(true, "not at all: reading it is an error");
-      break;
-  }
-  for (const auto& [stored, read] : attribute.read_values) said.Add(true, Code(stored) + " reads " + CodeOf(read));
+  for (const auto& [reads, words] : kReadings) said.Add(attribute.reads == reads, std::string(words));
+  for (const auto& [stored, read] : attribute.read_values) said.Add(true, Ticked(stored) + " reads " + CodeOf(read));
   const bool whole = std::all_of(attribute.keys.begin(), attribute.keys.end(),
                                  [&](const Attribute& key) { return Contains(attribute.read_keys, key.name); });
   said.Add(!attribute.read_keys.empty(),
            whole ? "all sub-keys, with defaults" : "only " + Codes(attribute.read_keys) + ", with defaults");
   said.Add(attribute.own_name, "also by the name of the sub-key alone");
   said.Add(!attribute.tells_if_set.empty(),
-           "can only be read: says whether " + Code(attribute.tells_if_set) + " was set");
+           "can only be read: says whether " + Ticked(attribute.tells_if_set) + " was set");
   return said.text();
 }
 
@@ -264,9 +250,9 @@ std::string Modes(const Attribute& attribute) {
                attribute, "carried_modes");
   said.AddRule(attribute.needs_pynative, "in `GRAPH_MODE` it is dropped", attribute, "needs_pynative");
   for (const auto& [path, values] : attribute.graph_with)
-    said.Add(true, "in `GRAPH_MODE` it takes effect with " + Code(path) + " out of " + CodeOf(values));
+    said.Add(true, "in `GRAPH_MODE` it takes effect with " + Ticked(path) + " out of " + CodeOf(values));
   said.Add(!attribute.graph_env.empty(),
-           "in `GRAPH_MODE` it takes effect with " + Code(attribute.graph_env + "=1") + " in the environment");
+           "in `GRAPH_MODE` it takes effect with " + Ticked(attribute.graph_env + "=1") + " in the environment");
   said.AddRule(!attribute.modes.empty(), "another value than the default needs parallel_mode " + Codes(attribute.modes),
                attribute, "modes");
   said.AddRule(!attribute.modes_documented.empty(), "documented for parallel_mode " + Codes(attribute.modes_documented),
@@ -293,24 +279,25 @@ constexpr std::pair<const char*, const char*> kRulesOfTheJob[] = {
 std::string Together(const Attribute& attribute) {
   Sentences said;
   for (const auto& [sibling, value] : attribute.when)
-    said.Add(true, "with " + Code(sibling + " = " + ToText(value)) + " beside it");
+    said.Add(true, "with " + Ticked(sibling + " = " + ToText(value)) + " beside it");
   said.Add(attribute.required && !attribute.null, "must be there");
   said.Add(attribute.required && attribute.null, "left out, it is passed on as null");
   said.Add(attribute.always, "its default is passed on where it is left out");
-  said.Add(!attribute.passed_as.empty(), "passed on as " + Code(attribute.passed_as));
-  said.Add(!attribute.replaces.empty(), "overrides " + Code(attribute.replaces));
-  said.AddRule(!attribute.divides.empty(), "must divide " + Code(attribute.divides), attribute, "divides");
-  said.AddRule(!attribute.below.empty(), "must be below " + Code(attribute.below), attribute, "below");
+  said.Add(!attribute.passed_as.empty(), "passed on as " + Ticked(attribute.passed_as));
+  said.Add(!attribute.replaces.empty(), "overrides " + Ticked(attribute.replaces));
+  said.AddRule(!attribute.divides.empty(), "must divide " + Ticked(attribute.divides), attribute, "divides");
+  said.AddRule(!attribute.below.empty(), "must be below " + Ticked(attribute.below), attribute, "below");
   for (const auto& [rule, sentence] : kRulesOfTheJob)
     said.AddRule(attribute.sources.contains(rule), sentence, attribute, rule);
-  said.AddRule(!attribute.shares.empty(), "sets the same as " + Code(attribute.shares) + ", the later call wins",
+  said.AddRule(!attribute.shares.empty(), "sets the same as " + Ticked(attribute.shares) + ", the later call wins",
                attribute, "shares");
-  for (const auto& [value, other] : attribute.shared_values) said.Add(true, Code(value) + " there is " + CodeOf(other));
-  said.Add(!attribute.same_as.empty(), "another name of " + Code(attribute.same_as));
+  for (const auto& [value, other] : attribute.shared_values)
+    said.Add(true, Ticked(value) + " there is " + CodeOf(other));
+  said.Add(!attribute.same_as.empty(), "another name of " + Ticked(attribute.same_as));
   for (const auto& [value, siblings] : attribute.needs)
-    said.AddRule(true, Code(value) + " needs " + CodeOf(siblings) + " beside it", attribute, "needs");
+    said.AddRule(true, Ticked(value) + " needs " + CodeOf(siblings) + " beside it", attribute, "needs");
   for (const auto& [value, siblings] : attribute.fits)
-    said.AddRule(true, Code(value) + " goes with " + CodeOf(siblings) + " only, if given", attribute, "fits");
+    said.AddRule(true, Ticked(value) + " goes with " + CodeOf(siblings) + " only, if given", attribute, "fits");
   said.Add(attribute.adds_up, "sub-keys of earlier calls stay in force");
   return said.text();
 }
@@ -328,12 +315,13 @@ std::string Setting(const Attribute& attribute) {
 
 std::string Files(const Attribute& attribute) {
   Sentences said;
-  said.Add(!attribute.file.empty(), "names a JSON file, " + Code(attribute.file) +
+  said.Add(!attribute.file.empty(), "names a JSON file, " + Ticked(attribute.file) +
                                         ", whose keys are checked if the recipe ships it by `muster.file`");
-  const std::string on = attribute.written_if.empty() ? "if it is set" : "if " + Code(attribute.written_if) + " is on";
+  const std::string on =
+      attribute.written_if.empty() ? "if it is set" : "if " + Ticked(attribute.written_if) + " is on";
   said.Add(!attribute.writes.empty(), "every process writes this " + attribute.writes + " " + on);
   said.Add(!attribute.rank_from.empty(), "MindSpore adds `rank_N` below it, N from the variable " +
-                                             Code(attribute.rank_from) + " of the process, 0 without");
+                                             Ticked(attribute.rank_from) + " of the process, 0 without");
   return said.text();
 }
 
@@ -411,7 +399,7 @@ std::string ShortDefault(const Attribute& attribute) {
   std::string text = CodeOf(attribute.default_value);
   for (const auto& [name, constant] : attribute.constants) {
     if (constant == attribute.default_value && attribute.default_value.AsString() == nullptr)
-      text = Code("context." + name);
+      text = Ticked("context." + name);
   }
   return text;
 }

@@ -81,11 +81,9 @@ namespace {
 
 constexpr std::string_view kRelease = "release";  // the placeholder for the release
 
-std::string InCode(const std::string& text) { return "`" + text + "`"; }
-
 std::string AnyOfCodes(const std::vector<Value>& values) {
   std::vector<std::string> codes;
-  for (const Value& value : values) codes.push_back(InCode(ToText(value)));
+  for (const Value& value : values) codes.push_back(Ticked(ToText(value)));
   return WordList(codes, " or ");
 }
 
@@ -102,11 +100,11 @@ class Names {
     const bool is_fact = IsBelow(path, std::string(kJobFacts));
     if (is_fact && asked.above) return "more than " + NumberText(*asked.above);
     const std::string name = NameOf(path);
-    if (asked.one_of.size() == 1) return InCode(name + " = " + ToText(asked.one_of.front()));
-    if (!asked.one_of.empty()) return InCode(name) + " = " + AnyOfCodes(asked.one_of);
-    if (!asked.none_of.empty()) return InCode(name) + " other than " + AnyOfCodes(asked.none_of);
-    if (asked.above) return InCode(name) + " above " + NumberText(*asked.above);
-    return InCode(name);
+    if (asked.one_of.size() == 1) return Ticked(name + " = " + ToText(asked.one_of.front()));
+    if (!asked.one_of.empty()) return Ticked(name) + " = " + AnyOfCodes(asked.one_of);
+    if (!asked.none_of.empty()) return Ticked(name) + " other than " + AnyOfCodes(asked.none_of);
+    if (asked.above) return Ticked(name) + " above " + NumberText(*asked.above);
+    return Ticked(name);
   }
 
   // The replacement of a placeholder.
@@ -114,9 +112,9 @@ class Names {
     if (placeholder == kRelease) return "MindSpore";
     static const std::string kTimes = " × ";
     if (const std::size_t times = placeholder.find(kTimes); times != std::string::npos)
-      return InCode(NameOf(placeholder.substr(0, times)) + kTimes + NameOf(placeholder.substr(times + kTimes.size())));
+      return Ticked(NameOf(placeholder.substr(0, times)) + kTimes + NameOf(placeholder.substr(times + kTimes.size())));
     const auto asked = rule_.when.find(placeholder);
-    return asked == rule_.when.end() ? InCode(NameOf(placeholder)) : Phrase(placeholder, asked->second);
+    return asked == rule_.when.end() ? Ticked(NameOf(placeholder)) : Phrase(placeholder, asked->second);
   }
 
  private:
@@ -225,19 +223,19 @@ std::vector<std::string> RuleLines(const Rules& rules, const std::vector<Release
 Value RuleData(const Rule& rule, const std::vector<Release>& releases) {
   Value::List held;
   for (const Release& release : HeldIn(rule, releases)) held.emplace_back(ReleaseText(release));
-  return Value(Value::Map{
-      {"name", Value(rule.name)},
-      {"kind", Value(rule.kind)},
-      {"severity", Value(SeverityWord(rule))},
-      {"about", Value(rule.about)},
-      {"says", Value(Whole(Fill(rule, rule.says)))},
+  return Value::Map{
+      {"name", rule.name},
+      {"kind", rule.kind},
+      {"severity", SeverityWord(rule)},
+      {"about", rule.about},
+      {"says", Whole(Fill(rule, rule.says))},
       {"hint", TextIfAny(Whole(Fill(rule, rule.hint)))},
       {"when", ConditionsData(rule.when)},
       {"unless", ConditionsData(rule.unless)},
-      {"releases", Value(std::move(held))},
+      {"releases", std::move(held)},
       {"document", TextIfAny(rule.source.document)},
       {"behaviour", TextIfAny(rule.source.behaviour)},
-  });
+  };
 }
 
 namespace {
@@ -266,28 +264,28 @@ Value RecordData(const Release& release, const Attribute& record) {
   for (const Kind kind : record.kinds) kinds.emplace_back(KindName(kind));
   Value::Map facts;
   for (const auto& [label, text] : FactsOf(record)) facts[label] = Value(text);
-  return Value(Value::Map{
-      {"release", Value(ReleaseText(release))},
-      {"type", Value(std::move(kinds))},
+  return Value::Map{
+      {"release", ReleaseText(release)},
+      {"type", std::move(kinds)},
       {"min", NumberOrNull(record.min)},
       {"max", NumberOrNull(record.max)},
       {"above", NumberOrNull(record.above)},
       {"choices", ListValue(record.choices)},
-      {"constants", Value(record.constants)},
+      {"constants", record.constants},
       {"default", record.default_value},
-      {"default_on", Value(record.default_on)},
+      {"default_on", record.default_on},
       {"devices", ListValue(record.devices.empty() ? record.enforced : record.devices)},
-      {"skipped_elsewhere", Value(!record.enforced.empty())},
-      {"deprecated", Value(record.deprecated)},
-      {"withdrawn", Value(record.withdrawn)},
-      {"undocumented", Value(record.undocumented)},
+      {"skipped_elsewhere", !record.enforced.empty()},
+      {"deprecated", record.deprecated},
+      {"withdrawn", record.withdrawn},
+      {"undocumented", record.undocumented},
       {"successor", TextOrNull(record.successor)},
-      {"per_process", Value(record.per_process)},
-      {"secret", Value(record.secret)},
+      {"per_process", record.per_process},
+      {"secret", record.secret},
       {"file", TextOrNull(record.file)},
       {"sources", SourcesData(record.sources)},
-      {"facts", Value(std::move(facts))},
-  });
+      {"facts", std::move(facts)},
+  };
 }
 
 // "context.set_context { device_id = … }"
@@ -358,10 +356,10 @@ std::string KindWord(const AttributeHistory& history) {
 }
 
 Value AttributeData(const AttributeHistory& history) {
-  return Value(Value::Map{{"name", Value(history.path)},
-                          {"kind", Value(KindWord(history))},
-                          {"function", TextOrNull(history.function)},
-                          {"summary", Value(history.latest().doc)}});
+  return Value::Map{{"name", history.path},
+                    {"kind", KindWord(history)},
+                    {"function", TextOrNull(history.function)},
+                    {"summary", history.latest().doc}};
 }
 
 std::vector<Fact> NamedByFact(const AttributeHistory& file, const std::vector<const AttributeHistory*>& named_by) {

@@ -8,15 +8,13 @@
 
 #include "reference/attribute_facts.h"
 #include "reference/page.h"
+#include "settings/schema/schema_records.h"
 #include "settings/schema/schema_text.h"
 
 namespace muster {
 namespace {
 
 // The types of attributes in definitions for editors (LuaLS annotations), and the classes of tables with such fields.
-
-// "muster.SetContext" for set_context, "muster.SetContext.jit_config" for the sub-keys of its attribute jit_config.
-std::string StubClassName(const std::string& function, const std::string& path = {});
 
 // "set_auto_parallel_context" -> "SetAutoParallelContext"
 std::string PascalCase(const std::string& name) {
@@ -33,7 +31,8 @@ std::string PascalCase(const std::string& name) {
   return pascal;
 }
 
-std::string StubClassName(const std::string& function, const std::string& path) {
+// "muster.SetContext" for set_context, "muster.SetContext.jit_config" for the sub-keys of its attribute jit_config.
+std::string StubClassName(const std::string& function, const std::string& path = {}) {
   return "muster." + PascalCase(function) + (path.empty() ? "" : "." + path);
 }
 
@@ -42,40 +41,9 @@ void AddOnce(std::vector<std::string>& words, const std::string& word) {
 }
 
 std::string KindType(Kind kind, const AttributeHistory& history) {
-  switch (kind) {
-    case Kind::kBool:
-      return "boolean";
-    case Kind::kInt:
-      return "integer";
-    case Kind::kFloat:
-      return "number";
-    case Kind::kString:
-    case Kind::kEnum:
-    case Kind::kPath:
-    case Kind::kWords:
-      return "string";
-    case Kind::kSize:
-      return "string|number";
-    case Kind::kListInt:
-      return "integer[]";
-    case Kind::kTuple:
-      return "integer[][]";
-    case Kind::kDict:
-      return StubClassName(history.function, history.path);
-    case Kind::kTextMap:
-      return "table<string, string>";
-    case Kind::kListText:
-      return "string[]";
-    case Kind::kLayouts:
-      return StubClassName(history.function, history.path) + "[]";
-    case Kind::kAxes:
-      return "table";
-    case Kind::kListMap:
-      return "table<string, table>";
-    case Kind::kAny:
-      return "any";
-  }
-  return "any";
+  if (kind == Kind::kDict) return StubClassName(history.function, history.path);
+  if (kind == Kind::kLayouts) return StubClassName(history.function, history.path) + "[]";
+  return std::string(NamesOf(kind).type);
 }
 
 // "any" for no types.

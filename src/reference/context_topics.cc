@@ -131,10 +131,8 @@ Page FunctionPage(const Schema& schema, const Function& function, const std::vec
     page.blocks.emplace_back(std::move(about));
     data.push_back(AttributeData(parameter));
   }
-  page.data = Value(Value::Map{{"name", Value(function.name)},
-                               {"kind", Value("function")},
-                               {"summary", Value(function.doc)},
-                               {"parameters", Value(std::move(data))}});
+  page.data = Value::Map{
+      {"name", function.name}, {"kind", "function"}, {"summary", function.doc}, {"parameters", std::move(data)}};
   return page;
 }
 
@@ -217,10 +215,7 @@ Value ListData(const std::string& name, const std::string& kind, const std::stri
                const std::vector<const AttributeHistory*>& histories) {
   Value::List attributes;
   for (const AttributeHistory* history : histories) attributes.push_back(AttributeData(*history));
-  return Value(Value::Map{{"name", Value(name)},
-                          {"kind", Value(kind)},
-                          {"summary", Value(summary)},
-                          {"attributes", Value(std::move(attributes))}});
+  return Value::Map{{"name", name}, {"kind", kind}, {"summary", summary}, {"attributes", std::move(attributes)}};
 }
 
 std::string Base(const std::string& function) { return function.substr(function.find('_') + 1); }
@@ -277,14 +272,13 @@ Page ReleasesPage(const Schema& schema) {
     table.rows.push_back(
         {"`" + release + "`", facts.short_name.empty() ? "" : "`" + facts.short_name + "`", facts.doc});
     list.push_back(
-        Value(Value::Map{{"release", Value(release)},
+        Value(Value::Map{{"release", release},
                          {"short", facts.short_name.empty() ? Value() : Value(facts.short_name)},
-                         {"when", Value(facts.doc)},
+                         {"when", facts.doc},
                          {"described_from", facts.described_from.empty() ? Value() : Value(facts.described_from)}}));
   }
   page.blocks.emplace_back(std::move(table));
-  page.data =
-      Value(Value::Map{{"name", Value("releases")}, {"kind", Value("list")}, {"releases", Value(std::move(list))}});
+  page.data = Value::Map{{"name", "releases"}, {"kind", "list"}, {"releases", std::move(list)}};
   return page;
 }
 
@@ -352,7 +346,7 @@ Page RulesPage(const Known& known) {
   for (const auto& [about, rules] : by_blamed)
     list.facts.push_back({about.substr(about.find('.') + 1), RuleLines(rules, known.releases)});
   page.blocks.emplace_back(std::move(list));
-  page.data = Value(Value::Map{{"name", Value("rules")}, {"kind", Value("list")}, {"rules", Value(std::move(data))}});
+  page.data = Value::Map{{"name", "rules"}, {"kind", "list"}, {"rules", std::move(data)}};
   return page;
 }
 

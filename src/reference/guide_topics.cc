@@ -233,10 +233,7 @@ std::string TitleOf(std::string_view markdown) {
 Page GuidePage(const std::string& name) {
   const std::string_view markdown = GuideText(name);
   Page page = PageOfMarkdown(markdown);
-  page.data = Value(Value::Map{{"name", Value(name)},
-                               {"kind", Value("guide")},
-                               {"title", Value(page.title)},
-                               {"markdown", Value(std::string(markdown))}});
+  page.data = Value::Map{{"name", name}, {"kind", "guide"}, {"title", page.title}, {"markdown", std::string(markdown)}};
   return page;
 }
 

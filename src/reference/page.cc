@@ -1,6 +1,8 @@
 #include "reference/page.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -342,6 +344,60 @@ std::string PagesJson(const std::vector<Page>& pages) {
   return SerializedJson(whole, 2) + "\n";
 }
 
+// Reads pages and topics from the tables of lua/muster/reference.
+
+namespace {
+
+std::vector<std::string> TextsIn(const Value& list) {
+  std::vector<std::string> texts;
+  for (const Value& text : *list.AsList()) texts.push_back(*text.AsString());
+  return texts;
+}
+
+Block BlockFromValue(const Value& block) {
+  if (const std::string* paragraph = block.AsString()) return Paragraph{*paragraph};
+  const Value::Map& fields = *block.AsMap();
+  if (fields.contains("heading")) return Heading{TextField(fields, "heading")};
+  if (fields.contains("example")) return Example{TextField(fields, "language"), LinesOf(TextField(fields, "example"))};
+  if (fields.contains("columns")) {
+    Table table{TextsIn(fields.at("columns")), {}};
+    for (const Value& row : ListField(block, "rows")) table.rows.push_back(TextsIn(row));
+    return table;
+  }
+  FactList list;
+  for (const Value& fact : ListField(block, "facts")) {
+    const std::vector<std::string> texts = TextsIn(fact);
+    list.facts.push_back({texts.front(), {texts.begin() + 1, texts.end()}});
+  }
+  return list;
+}
+
+Page PageFromValue(const Value& record) {
+  Page page{TextField(record, "title"), {}, ValueField(record, "data")};
+  for (const Value& block : ListField(record, "blocks")) page.blocks.push_back(BlockFromValue(block));
+  return page;
+}
+
+}  // namespace
+
+std::string DocumentMarkdown(const Value& pages) {
+  std::string text;
+  for (const Value& page : *pages.AsList())
+    text += text.empty() ? PageMarkdown(PageFromValue(page), 1) : "\n" + PageMarkdown(PageFromValue(page), 2);
+  return text;
+}
+
+Topics TopicsFromValue(Value records) {
+  const auto known = std::make_shared<Value>(std::move(records));
+  Topics topics;
+  for (const Value& record : *known->AsList()) {
+    topics.push_back({TextField(record, "name"), TextField(record, "kind"), TextField(record, "summary"),
+                      TextsField(record, "other_names"), TruthField(record, "listed"),
+                      [known, &record] { return PageFromValue(ValueField(record, "page")); }});
+  }
+  return topics;
+}
+
 std::string Ticked(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 std::vector<std::string> LinesOf(const std::string& text) {
@@ -405,7 +461,7 @@ Page OverviewPage(const Topics& topics) {
   for (const Topic& topic : topics) {
     listed.push_back(Value(Value::Map{{"name", topic.name}, {"kind", topic.kind}, {"summary", topic.summary}}));
   }
-  page.data = Value(Value::Map{{"kind", "overview"}, {"topics", Value(std::move(listed))}});
+  page.data = Value::Map{{"kind", "overview"}, {"topics", std::move(listed)}};
   return page;
 }
 

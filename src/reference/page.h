@@ -1,5 +1,6 @@
 // Topics and pages of the reference: the names that `muster docs` accepts, with the functions that create their
-// pages, and pages as blocks that are formatted for a terminal, as Markdown and as JSON.
+// pages, and pages as blocks that are formatted for a terminal, as Markdown and as JSON. Both are made here from the
+// tables of lua/muster/reference, or in C++ by the other files of this folder.
 #pragma once
 
 #include <cstddef>
@@ -86,6 +87,10 @@ std::string PageMarkdown(const Page& page, std::size_t level);
 // {"format": 1, "topics": [data of each]}
 std::string PagesJson(const std::vector<Page>& pages);
 
+// Pages as Lua tables describe them (lua/muster/reference/topics.lua has the form), as one document: the first is its
+// beginning, the others are its sections.
+std::string DocumentMarkdown(const Value& pages);
+
 // "`text`", the form of code words on pages.
 std::string Ticked(std::string_view text);
 
@@ -105,6 +110,9 @@ struct Topic {
 using Topics = std::vector<Topic>;
 
 constexpr std::string_view kGuides = "guides: ";  // begins the kind of a guide
+
+// Topics as a list of Lua tables describes them (lua/muster/reference/topics.lua).
+Topics TopicsFromValue(Value records);
 
 // The topics of that name; if several kinds share it, those of the kind that comes first in the list, and the guide. If
 // there are none, those with that alias.

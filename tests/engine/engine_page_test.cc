@@ -58,7 +58,7 @@ TEST(EnginePage, EachOfTheProgramsOwnHasItsTableInRecipesAndSiteFiles) {
   const auto names = OwnEngineNames();
   const auto of_sites = EnginesOfSiteFiles();
   EXPECT_EQ(names, Words(of_sites.begin(), of_sites.end()));
-  const auto sections = OwnRecipeFields();
+  const auto sections = OwnData("muster/recipe_fields.lua");
   ASSERT_TRUE(sections);
   Words of_recipes;
   for (const Value& field : *sections->AsList()->front().AsMap()->at("fields").AsList()) {

@@ -94,7 +94,7 @@ std::vector<std::string> ProblemsOfText(const std::string& text) {
 }
 
 TEST(RecipeFields, HaveValidExamples) {
-  const auto sections = OwnRecipeFields();
+  const auto sections = OwnData("muster/recipe_fields.lua");
   ASSERT_TRUE(sections) << sections.error().front().message;
   std::size_t tried = 0;
   for (const Value& section : *sections->AsList()) {
@@ -118,7 +118,7 @@ TEST(RecipeFields, HaveValidExamples) {
 }
 
 TEST(RecipeFields, AreUsedInRecipes) {
-  const auto sections = OwnRecipeFields();
+  const auto sections = OwnData("muster/recipe_fields.lua");
   ASSERT_TRUE(sections) << sections.error().front().message;
   for (const Value& section : *sections->AsList()) {
     const std::string of = TextIn(*section.AsMap(), "name");

@@ -73,12 +73,7 @@ TEST(OwnChunks, AreLoadedFromBytecodeWithTheirLines) {
 
 // What the file returns, without an archive.
 Value Returned(lua_State* lua, const std::string& path) {
-  EXPECT_TRUE(LoadOwnChunk(lua, path)) << lua_tostring(lua, -1);
-  lua_pushcfunction(lua, [](lua_State* state) {  // page(path, environment)
-    PushOwnChunk(state, luaL_checkstring(state, 1));
-    return 1;
-  });
-  EXPECT_EQ(lua_pcall(lua, 1, 1, 0), 0) << lua_tostring(lua, -1);
+  EXPECT_TRUE(CallOwnFile(lua, path)) << lua_tostring(lua, -1);
   Value returned;
   std::string why;
   EXPECT_TRUE(ToValue(lua, -1, returned, why)) << path << why;
@@ -88,7 +83,7 @@ Value Returned(lua_State* lua, const std::string& path) {
 
 TEST(Archives, AreWhatTheirFilesReturn) {
   const State state({}, nullptr);
-  ASSERT_EQ(EmbeddedDataArchives().size(), 1 + OwnEngineNames().size());
+  ASSERT_EQ(EmbeddedDataArchives().size(), 3 + OwnEngineNames().size());
   for (const EmbeddedFile& file : EmbeddedDataArchives()) {
     const std::string path(file.path);
     ASSERT_TRUE(EmbeddedArchive(path)) << path;

@@ -162,7 +162,7 @@ TEST(Notice, IsBoundedAndHasNoSecrets) {
 
 // The table of events, and their descriptions for `muster docs` and editors.
 TEST(NotifyEvents, AreThoseOfTheReference) {
-  const auto sections = OwnRecipeFields();
+  const auto sections = OwnData("muster/recipe_fields.lua");
   ASSERT_TRUE(sections);
   EventsSeen described;
   for (const Value& section : *sections->AsList()) {

@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 #include <lua.hpp>
 
-#include "lua/state/own_data.h"
 #include "reference/context_stub.h"
 #include "reference/context_topics.h"
 #include "reference/own_reference.h"
-#include "reference/own_topics.h"
+#include "reference/page.h"
 #include "support/golden.h"
 
 namespace muster {
@@ -20,15 +19,11 @@ TEST(Freshness, TheAttributePageMatchesTheSchema) {
 }
 
 TEST(Freshness, TheFrameworkPageMatchesTheContracts) {
-  const auto records = OwnFrameworks();
-  ASSERT_TRUE(records) << records.error().front().message;
-  muster::testing::ExpectGolden(FrameworkReference(*records), "docs/frameworks.md");
+  muster::testing::ExpectGolden(DocumentMarkdown(DocumentForTests("frameworks")), "docs/frameworks.md");
 }
 
 TEST(Frameworks, HaveATopicEach) {
-  const auto records = OwnFrameworks();
-  ASSERT_TRUE(records);
-  const Topics topics = FrameworkTopics(*records);
+  const Topics& topics = LuaTopicsForTests();
   const Page page = PageOf(topics, "torch");
   EXPECT_EQ(page.title, "`torch`");
   const std::string text = PageText(page, {});
@@ -45,9 +40,7 @@ TEST(Freshness, TheEditorsDefinitionsMatchTheSchema) {
 }
 
 TEST(Freshness, TheEditorsDefinitionsMatchTheEngines) {
-  std::vector<Value> engines;
-  for (const std::string& name : OwnEngineNames()) engines.push_back(OwnEngine(name).value());
-  muster::testing::ExpectGolden(EngineStub(engines), "lua/meta/engines.lua");
+  muster::testing::ExpectGolden(*DocumentForTests("engines").AsString(), "lua/meta/engines.lua");
 }
 
 TEST(Stubs, DescribeFunctionsByPositionAndByName) {

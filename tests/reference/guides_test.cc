@@ -10,7 +10,6 @@
 #include "base/values/value_json.h"
 #include "cli/lookup/own_reference.h"
 #include "lua/state/own_data.h"
-#include "reference/definition_topics.h"
 #include "reference/guide_topics.h"
 #include "reference/own_reference.h"
 #include "reference/page.h"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/values/value_json.h"
 #include "lua/state/own_data.h"
 
 namespace muster {
@@ -23,6 +24,21 @@ const Outline& OwnOutlineForTests() {
     return read ? *std::move(read) : Outline();
   }();
   return outline;
+}
+
+const Topics& LuaTopicsForTests() {
+  static const Topics topics = [] {
+    auto read = OwnData("muster/reference/topics.lua");
+    if (!read) ADD_FAILURE() << read.error().front().message;
+    return read ? TopicsFromValue(*std::move(read)) : Topics();
+  }();
+  return topics;
+}
+
+const Value& DocumentForTests(const std::string& name) {
+  static const auto documents = OwnData("muster/reference/documents.lua");
+  if (!documents) ADD_FAILURE() << documents.error().front().message;
+  return ValueField(*documents, name);
 }
 
 Page PageOf(const Topics& topics, const std::string& name) {

@@ -10,7 +10,6 @@
 #include "muster/plan.h"
 #include "reference/context_topics.h"
 #include "reference/own_reference.h"
-#include "reference/own_topics.h"
 #include "reference/page.h"
 #include "settings/values/parameter.h"
 #include "support/golden.h"
@@ -20,11 +19,20 @@ namespace {
 
 const Value& Fields() {
   static const Value fields = [] {
-    auto read = OwnRecipeFields();
+    auto read = OwnData("muster/recipe_fields.lua");
     if (!read) ADD_FAILURE() << read.error().front().message;
     return read ? *std::move(read) : Value();
   }();
   return fields;
+}
+
+const Topics& RecipeTopics() {
+  static const Topics topics = [] {
+    Topics all = LuaTopicsForTests();
+    std::erase_if(all, [](const Topic& topic) { return topic.kind != "recipes"; });
+    return all;
+  }();
+  return topics;
 }
 
 const Value& Named(const Value::List& records, const std::string& name) {
@@ -41,7 +49,7 @@ const Value& Field(const std::string& section, const std::string& name) {
 }
 
 TEST(Freshness, TheRecipePageMatchesTheFields) {
-  muster::testing::ExpectGolden(RecipeReference(Fields()), "docs/recipe-reference.md");
+  muster::testing::ExpectGolden(DocumentMarkdown(DocumentForTests("recipe-reference")), "docs/recipe-reference.md");
 }
 
 TEST(RecipeFields, AreDescribed) {
@@ -98,7 +106,7 @@ TEST(RecipeFields, HaveTheTypesAndOptionsOfParameters) {
 }
 
 TEST(RecipeTopics, AreFoundByTheNamesOfFields) {
-  const Topics topics = RecipeTopics(Fields());
+  const Topics& topics = RecipeTopics();
   for (const char* name : {"recipe", "cluster", "limits", "logs", "checkpoint", "job", "job:activate", "job:file",
                            "job:port", "role", "ready", "readiness", "restart", "stop", "process", "parameters"}) {
     EXPECT_NE(PageText(PageOf(topics, name), {}), "") << name;
@@ -111,7 +119,7 @@ TEST(RecipeTopics, AreFoundByTheNamesOfFields) {
 }
 
 TEST(RecipeTopics, ShowTypeDefaultSentenceAndExample) {
-  const std::string text = PageText(PageOf(RecipeTopics(Fields()), "readiness"), {});
+  const std::string text = PageText(PageOf(RecipeTopics(), "readiness"), {});
   EXPECT_NE(text.find("timeout  duration: \"90s\", \"1h30m\"; default: \"5m\"\n"
                       "           Time from the start; a process that is not ready by then has failed.\n"
                       "           timeout = \"30s\"\n"),
@@ -122,7 +130,7 @@ TEST(RecipeTopics, ShowTypeDefaultSentenceAndExample) {
 // A name of another kind of topic must not be one of the recipe reference.
 TEST(RecipeTopics, TakeNoNameOfTheContext) {
   const Topics context = ContextTopics(OwnSchemaForTests(), OwnOutlineForTests(), std::nullopt);
-  for (const Topic& topic : RecipeTopics(Fields())) {
+  for (const Topic& topic : RecipeTopics()) {
     for (const Topic& other : context) EXPECT_NE(topic.name, other.name);
   }
 }

@@ -12,7 +12,7 @@
 
 #include "base/values/value_json.h"
 #include "lua/state/own_data.h"
-#include "reference/definition_topics.h"
+#include "reference/own_reference.h"
 #include "reference/page.h"
 #include "settings/values/parameter.h"
 #include "support/places.h"
@@ -184,23 +184,27 @@ TEST(Stubs, NameEverythingInRecipes) {
 
 // The functions and values of the module: what it exports, what editors complete, what `muster docs` describes.
 TEST(Stubs, DescribeEveryFunctionOfTheModule) {
-  const Definitions definitions = ReadDefinitions(EmbeddedDefinitions());
-  const Topics topics = DefinitionTopics(definitions);
   NameSet described;
-  for (const DefinedFunction& function : definitions.functions) {
-    described.insert(function.name.substr(std::string("muster.").size()));
-    EXPECT_FALSE(function.doc.empty()) << function.name;
-    EXPECT_EQ(TopicsNamed(topics, function.name).size(), 1U) << function.name;
+  const auto definitions = OwnData("muster/reference/definitions.lua");
+  ASSERT_TRUE(definitions) << definitions.error().front().message;
+  const Topics& topics = LuaTopicsForTests();
+  for (const Value& function : ListField(*definitions, "functions")) {
+    const std::string name = TextField(function, "name");
+    described.insert(name.substr(std::string("muster.").size()));
+    EXPECT_FALSE(TextField(function, "doc").empty()) << name;
+    EXPECT_EQ(TopicsNamed(topics, name).size(), 1U) << name;
   }
   EXPECT_EQ(described, NamesOffered().at("muster"));
   // Every class and field is read as NamesInStubs reads it.
   for (const auto& [name, names] : NamesInStubs({"muster.lua", "sweep.lua"})) {
     NameSet read;
-    if (const DefinedClass* fields = definitions.Class(name)) {
-      for (const DefinedField& field : fields->fields) {
-        read.insert(field.name == "[1]" ? "1" : field.name);
-        EXPECT_FALSE(field.type.empty()) << name << "." << field.name;
-      }
+    const Value& fields = ValueField(ValueField(*definitions, "classes"), name);
+    for (const Value& field : ListField(fields, "fields")) {
+      const std::string of = TextField(field, "name");
+      read.insert(of == "[1]" ? "1" : of);
+      EXPECT_FALSE(TextField(field, "type").empty()) << name << "." << of;
+    }
+    if (!fields.IsNull()) {
       EXPECT_EQ(read, names) << name;
     }
   }
@@ -226,7 +230,7 @@ TEST(RecipeFields, NameEverythingInRecipes) {
                                                        {"muster.ParameterDeclaration", "options"}};
   auto written = NamesByHand();
   written["muster.RoleOptions"].merge(written["muster.NamedRoleOptions"]);
-  const auto fields = OwnRecipeFields();
+  const auto fields = OwnData("muster/recipe_fields.lua");
   ASSERT_TRUE(fields) << fields.error().front().message;
   std::map<std::string, NameSet> described;
   for (const Value& section : *fields->AsList()) {

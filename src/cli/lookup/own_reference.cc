@@ -1,7 +1,9 @@
 #include "cli/lookup/own_reference.h"
 
+#include <utility>
+
+#include "base/values/value_json.h"
 #include "lua/state/own_data.h"
-#include "reference/definition_topics.h"
 #include "reference/guide_topics.h"
 #include "reference/own_topics.h"
 
@@ -23,24 +25,18 @@ Result<std::unique_ptr<OwnReference>> OwnReference::Load(const std::string& mind
     reference->release = *found;
   }
   reference->topics = ContextTopics(reference->schema, reference->outline, reference->release);
-  auto frameworks = OwnFrameworks();
-  if (!frameworks) return Fail(frameworks.error());
-  reference->frameworks = *std::move(frameworks);
-  for (Topic& topic : FrameworkTopics(reference->frameworks)) reference->topics.push_back(std::move(topic));
-  auto fields = OwnRecipeFields();
-  if (!fields) return Fail(fields.error());
-  for (Topic& topic : RecipeTopics(*fields)) reference->topics.push_back(std::move(topic));
-  for (Topic& topic : DefinitionTopics(ReadDefinitions(EmbeddedDefinitions())))
-    reference->topics.push_back(std::move(topic));
-  for (const std::string& name : OwnEngineNames()) {
-    auto engine = OwnEngine(name);
-    if (!engine) return Fail(engine.error());
-    reference->engines.push_back(*std::move(engine));
-  }
-  for (Topic& topic : EngineTopics(reference->engines)) reference->topics.push_back(std::move(topic));
+  auto records = OwnData("muster/reference/topics.lua");
+  if (!records) return Fail(records.error());
+  for (Topic& topic : TopicsFromValue(*std::move(records))) reference->topics.push_back(std::move(topic));
   for (Topic& topic : OwnTopics()) reference->topics.push_back(std::move(topic));
   for (Topic& topic : GuideTopics()) reference->topics.push_back(std::move(topic));
   return reference;
+}
+
+Result<std::string> EngineDefinitions() {
+  const auto documents = OwnData("muster/reference/documents.lua");
+  if (!documents) return Fail(documents.error());
+  return TextField(*documents, "engines");
 }
 
 bool IsGroup(const Topic& topic) { return topic.kind == "group" || topic.kind.starts_with("area"); }

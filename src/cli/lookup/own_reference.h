@@ -1,28 +1,21 @@
-// What the topics of the reference are about: the schema of the context API, contracts, fields, functions, engines,
-// guides.
+// The content of muster docs: the schema of the context API, contracts, fields, functions, engines, guides.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "muster/mindspore/schema.h"
 #include "muster/result.h"
-#include "muster/value.h"
 #include "reference/context_topics.h"
 #include "reference/page.h"
 
 namespace muster {
 
-// The content of muster docs: the schema of the context API, contracts, fields, functions, engines, guides.
-
 // Not movable: the topics refer to the other members.
 struct OwnReference {
   Schema schema;
   Outline outline;
-  Value frameworks;
-  std::vector<Value> engines;      // their pages
   std::optional<Release> release;  // nothing: all of them
   Topics topics;
 
@@ -33,6 +26,9 @@ struct OwnReference {
   OwnReference(const OwnReference&) = delete;
   OwnReference& operator=(const OwnReference&) = delete;
 };
+
+// lua/meta/engines.lua: the options of engines as classes for editors.
+Result<std::string> EngineDefinitions();
 
 // A group of the documents, or one of their areas.
 bool IsGroup(const Topic& topic);

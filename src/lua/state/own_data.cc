@@ -32,16 +32,6 @@ int LoadOwn(lua_State* lua) {
   return 0;
 }
 
-// page(path, environment) -> one of muster's own files as a function with these globals
-int LoadPage(lua_State* lua) {
-  PushOwnChunk(lua, luaL_checkstring(lua, 1));
-  if (lua_istable(lua, 2)) {
-    lua_pushvalue(lua, 2);
-    lua_setfenv(lua, -2);
-  }
-  return 1;
-}
-
 std::string MessageOnTop(lua_State* lua) {
   const char* message = lua_tostring(lua, -1);
   return message != nullptr ? message : "it cannot be read";
@@ -62,10 +52,7 @@ Result<Schema> OwnSchema() {
   return std::move(loaded.schema);
 }
 
-namespace {
-
-// The archived result of the file, or the result of calling it with LoadPage.
-Result<Value> DataIn(const std::string& path) {
+Result<Value> OwnData(const std::string& path) {
   UseDevelopersFiles();
   if (const auto archive = EmbeddedArchive(path)) {
     if (auto value = Unarchived<Value>(*archive)) return *std::move(value);
@@ -73,22 +60,12 @@ Result<Value> DataIn(const std::string& path) {
   const auto bad = [&](const std::string& why) { return Fail(Error("schema", {"lua/" + path, 0}, why)); };
   State state({}, nullptr);
   lua_State* lua = state.lua();
-  if (!LoadOwnChunk(lua, path)) return bad(MessageOnTop(lua));
-  lua_pushcfunction(lua, LoadPage);
-  if (lua_pcall(lua, 1, 1, 0) != 0) return bad(MessageOnTop(lua));
+  if (!CallOwnFile(lua, path)) return bad(MessageOnTop(lua));
   Value value;
   std::string why;
   if (!ToValue(lua, -1, value, why)) return bad(why);
   return value;
 }
-
-}  // namespace
-
-Result<Value> OwnData(const std::string& path) { return DataIn(path); }
-
-Result<Value> OwnFrameworks() { return DataIn("muster/framework_records.lua"); }
-
-Result<Value> OwnRecipeFields() { return DataIn("muster/recipe_fields.lua"); }
 
 std::optional<std::string> OwnRecipe(const std::string& name) {
   UseDevelopersFiles();
@@ -114,9 +91,9 @@ std::vector<std::string> NamesIn(std::string_view folder) {
 
 std::vector<std::string> OwnRecipeNames() { return NamesIn("muster/recipes/"); }
 
-Result<Value> OwnEngine(const std::string& name) { return DataIn("muster/engines/" + name + ".lua"); }
+Result<Value> OwnEngine(const std::string& name) { return OwnData("muster/engines/" + name + ".lua"); }
 
-Result<Value> OwnEngineSigns() { return DataIn("muster/engine_signs.lua"); }
+Result<Value> OwnEngineSigns() { return OwnData("muster/engine_signs.lua"); }
 
 std::vector<std::string> OwnEngineNames() { return NamesIn("muster/engines/"); }
 

@@ -1,5 +1,5 @@
-// Muster's own record files as values: the schema, the outline of its reference, the contracts of frameworks, the
-// fields of recipes. They are part of the program, so they are evaluated in the calling process; recipes never are.
+// Muster's own record files as values: the schema, the outline of its reference, topics of the reference, pages of
+// engines. They are part of the program, so they are evaluated in the calling process; recipes never are.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,12 @@
 
 namespace muster {
 
-// Muster's own record files as values: the schema, the outline of its reference, the contracts of frameworks, the
-// fields of recipes. They are part of the program, so they are evaluated in the calling process; recipes never
-// are.
-
 // The schema of the context API (lua/muster/schema). Kind "schema": a record is not well-formed, an error of muster
 // itself.
 Result<Schema> OwnSchema();
 
 // The result of the file ("muster/schema/outline.lua"), read below $MUSTER_LUA_PATH during development.
 Result<Value> OwnData(const std::string& path);
-
-// The documentation of the contracts (lua/muster/frameworks), in its order: a list of maps, as made by
-// muster/framework_records.lua.
-Result<Value> OwnFrameworks();
-
-// The fields of recipes: the sections of muster/recipe_fields.lua, which the checks of recipes use, too.
-Result<Value> OwnRecipeFields();
 
 // The text of a recipe that is part of the program ("torch", lua/muster/recipes), and the names of all, in order. On a
 // command line they have an @: @torch.

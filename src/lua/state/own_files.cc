@@ -71,6 +71,32 @@ void PushOwnChunk(lua_State* lua, const std::string& path) {
 
 namespace {
 
+int LoadPage(lua_State* lua) {
+  PushOwnChunk(lua, luaL_checkstring(lua, 1));
+  if (lua_istable(lua, 2)) {
+    lua_pushvalue(lua, 2);
+    lua_setfenv(lua, -2);
+  }
+  return 1;
+}
+
+int PushFileText(lua_State* lua) {
+  PushText(lua, EmbeddedSource(luaL_checkstring(lua, 1)).value_or(""));
+  return 1;
+}
+
+}  // namespace
+
+bool CallOwnFile(lua_State* lua, const std::string& path) {
+  if (!LoadOwnChunk(lua, path)) return false;
+  lua_pushcfunction(lua, LoadPage);
+  lua_pushcfunction(lua, PushFileText);
+  PushValue(lua, Value(Value::List{}));
+  return lua_pcall(lua, 3, 1, 0) == 0;
+}
+
+namespace {
+
 // What the file returns when it is executed.
 Value RecordsIn(lua_State* lua, const std::string& path) {
   PushOwnChunk(lua, path);

@@ -50,6 +50,10 @@ bool LoadOwnChunk(lua_State* lua, const std::string& path);
 // The same; raises a Lua error instead of returning false.
 void PushOwnChunk(lua_State* lua, const std::string& path);
 
+// Pushes what a file of data returns and returns true, or pushes a message. The file gets page(path, environment),
+// which returns a file as a function with these globals, text(path), and an empty list, since an empty table is a map.
+bool CallOwnFile(lua_State* lua, const std::string& path);
+
 // Provides the schema of the context API: the archive that is part of the program, or the records of a developer's
 // files.
 

@@ -15,11 +15,16 @@
 
 namespace muster {
 
+// Empty for a file that cannot be read.
+inline std::string TextOfFile(const std::string& root, const std::string& file) {
+  std::ifstream in(root + '/' + file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 // Pushes the file as a function; on failure false, with a message on top.
 inline bool LoadFile(lua_State* lua, const std::string& root, const std::string& file) {
-  std::ifstream in(root + '/' + file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (in) return luaL_loadbufferx(lua, text.data(), text.size(), ('=' + file).c_str(), "t") == 0;
+  const std::string text = TextOfFile(root, file);
+  if (!text.empty()) return luaL_loadbufferx(lua, text.data(), text.size(), ('=' + file).c_str(), "t") == 0;
   PushText(lua, "cannot be read");
   return false;
 }

@@ -233,18 +233,6 @@ using record::Trouble;
 
 constexpr int kMaxNesting = 8;
 
-constexpr std::pair<std::string_view, Kind> kKinds[] = {
-    {"bool", Kind::kBool},        {"int", Kind::kInt},
-    {"float", Kind::kFloat},      {"string", Kind::kString},
-    {"enum", Kind::kEnum},        {"size", Kind::kSize},
-    {"path", Kind::kPath},        {"list_int", Kind::kListInt},
-    {"tuple", Kind::kTuple},      {"dict", Kind::kDict},
-    {"text_map", Kind::kTextMap}, {"any", Kind::kAny},
-    {"words", Kind::kWords},      {"list_text", Kind::kListText},
-    {"list_map", Kind::kListMap}, {"layouts", Kind::kLayouts},
-    {"axes", Kind::kAxes},
-};
-
 Trouble Read(const Value& value, std::vector<Kind>& out) {
   const std::string* text = value.AsString();
   if (text == nullptr) return "must be text";
@@ -252,9 +240,10 @@ Trouble Read(const Value& value, std::vector<Kind>& out) {
   std::string_view rest = *text;
   while (true) {
     const std::string_view word = rest.substr(0, rest.find('|'));
-    const auto* known = std::find_if(std::begin(kKinds), std::end(kKinds), [&](auto& k) { return k.first == word; });
-    if (known == std::end(kKinds)) return "names no kind: \"" + std::string(word) + "\"";
-    out.push_back(known->second);
+    const auto* known =
+        std::find_if(std::begin(kKindNames), std::end(kKindNames), [&](auto& names) { return names.name == word; });
+    if (known == std::end(kKindNames)) return "names no kind: \"" + std::string(word) + "\"";
+    out.push_back(known->kind);
     if (word.size() == rest.size()) return "";
     rest.remove_prefix(word.size() + 1);
   }
@@ -500,12 +489,12 @@ Trouble ReadKeys(const Value& value, Attribute& attribute, int depth) {
 
 }  // namespace
 
-std::string_view KindName(Kind kind) {
-  for (const auto& [name, known] : kKinds) {
-    if (known == kind) return name;
-  }
-  return "?";
+const KindNames& NamesOf(Kind kind) {
+  return *std::find_if(std::begin(kKindNames), std::end(kKindNames),
+                       [&](const KindNames& names) { return names.kind == kind; });
 }
+
+std::string_view KindName(Kind kind) { return NamesOf(kind).name; }
 
 bool Attribute::Is(Kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
 

@@ -5,6 +5,7 @@
 
 #include "base/values/text_parts.h"
 #include "settings/schema/schema.h"
+#include "settings/schema/schema_records.h"
 
 namespace muster {
 
@@ -22,31 +23,11 @@ void Cite(Diagnostic& diagnostic, const Attribute& attribute, std::string_view f
 }
 
 std::string AllowedText(const Attribute& attribute, bool in_file) {
-  static constexpr std::pair<Kind, std::string_view> kWords[] = {
-      {Kind::kBool, "true or false"},
-      {Kind::kInt, "a whole number"},
-      {Kind::kFloat, "a number"},
-      {Kind::kString, "text"},
-      {Kind::kEnum, "text"},
-      {Kind::kSize, "a size such as \"3.5GB\", or a number of bytes"},
-      {Kind::kPath, "a path"},
-      {Kind::kListInt, "a list of whole numbers"},
-      {Kind::kTuple, "a list of lists of whole numbers"},
-      {Kind::kDict, "a table of sub-keys"},
-      {Kind::kTextMap, "a table of names with a text each"},
-      {Kind::kWords, "text"},
-      {Kind::kListText, "a list of texts"},
-      {Kind::kListMap, "a table of names with a list each"},
-      {Kind::kLayouts, "a list of layouts"},
-      {Kind::kAxes, "a list of names or lists of names"},
-      {Kind::kAny, "a value"},
-  };
   std::string text;
   for (const Kind kind : attribute.kinds) {
-    for (const auto& [known, words] : kWords) {
-      if (known != kind || text.find(words) != std::string::npos) continue;
-      text += (text.empty() ? "" : " or ") + std::string(in_file && kind == Kind::kDict ? "an object" : words);
-    }
+    const std::string_view words = NamesOf(kind).words;
+    if (text.find(words) != std::string::npos) continue;
+    text += (text.empty() ? "" : " or ") + std::string(in_file && kind == Kind::kDict ? "an object" : words);
   }
   return text;
 }
