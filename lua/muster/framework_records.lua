@@ -20,6 +20,7 @@ local function first_words(options)
   return chosen
 end
 
+local meanings = environment.part "meanings"
 local records = {}
 for i, name in ipairs(environment.part "names") do
   local contract = page("muster/frameworks/" .. name .. ".lua", environment)()
@@ -27,7 +28,8 @@ for i, name in ipairs(environment.part "names") do
   if type(clear) == "function" then clear = clear(first_words(contract.options)) end
   local record = { name = contract.name, doc = contract.doc, notes = contract.notes or {}, source = contract.source or "",
                    ends = contract.ends or "", derives = contract.derives or "", example = contract.example or "",
-                   worlds = contract.worlds == "many", clear = clear, roles = {}, options = {}, variables = {}, absent = {} }
+                   worlds = contract.worlds == "many", clear = clear, roles = {}, options = {}, variables = {}, absent = {},
+                   meanings = meanings(contract) }
   if contract.meeting then record.meeting = { role = contract.meeting.role, port = contract.meeting.port } end
   for _, plays in ipairs(sorted_keys(contract.roles)) do
     local role = contract.roles[plays]
