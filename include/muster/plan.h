@@ -14,6 +14,7 @@
 #include <boost/container/flat_map.hpp>
 
 #include "muster/activation.h"
+#include "muster/contract.h"
 #include "muster/result.h"
 #include "muster/site.h"
 #include "muster/value.h"
@@ -383,6 +384,7 @@ struct Plan {
   std::uint64_t silent_limit_ms = 0;  // maximum time without output of any process of the job
 
   // Not part of the plan's id.
+  std::vector<ContractVariable> contract;  // of a contract of the recipe; muster's own are not in plans
   LogMetrics metrics;
   std::vector<Notification> notifications;
 

@@ -192,6 +192,21 @@ local muster = {}
 ---@field devices? integer
 ---@field doc? string
 
+---A variable of a contract; `muster rehearse` compares one that says what it `is` with the plan.
+---@class muster.ContractVariable
+---@field [1] string
+---@field [2] string
+---@field [3]? string
+---"count": processes `of` a role; "worker_hosts": hosts with workers; "role": the role's word; "address" and "port", or
+---both as "endpoint": of the rendezvous endpoint; "tasks": TensorFlow's JSON.
+---@field is? "rank"|"world_size"|"local_rank"|"local_size"|"count"|"worker_hosts"|"role"|"tasks"|"address"|"port"|"endpoint"
+---Role that is counted, or that listens at the rendezvous endpoint; that of `meeting` unless given.
+---@field of? string
+---Words of "role", by role; a role that is missing is its own word.
+---@field words? table<string, string>
+---true: an option of the contract may omit it.
+---@field optional? boolean
+
 ---What a framework requires in the environment of its processes (`muster docs environment`).
 ---@class muster.Contract
 ---@field name string
@@ -208,8 +223,8 @@ local muster = {}
 ---@field meeting? { role: string, port: string, avoid?: any[] }
 ---Inherited variables that no process may see: NAME or PREFIX*.
 ---@field clear? string[]
----Documentation of each variable: { NAME, processes that get it, meaning }.
----@field variables? string[][]
+---Each variable: { NAME, processes that get it ("all" or roles), meaning, is = … }.
+---@field variables? muster.ContractVariable[]
 ---Names that no program reads, and why.
 ---@field absent? table<string, string>
 ---true: processes get their devices by the numbers of the host, so no variable hides other devices.

@@ -13,7 +13,12 @@
 --   worlds   "many": workers may be in several worlds, each with its own ranks and rendezvous endpoint
 --   meeting  { role, port, avoid }: role and named port of the rendezvous endpoint; avoid = { from, to, why }: its range
 --   clear    inherited variables that no process may see: NAME or PREFIX*; or function(option) that returns them
---   variables  { { NAME, processes, meaning }, … }: documentation of each variable that is set
+--   variables  { { NAME, processes, meaning, is = … }, … }: each variable that is set, with its documentation: "all" or a
+--            list of roles, and a text. A rehearsal compares it with the plan by what it is: "rank", "world_size",
+--            "local_rank", "local_size"; "count": the number of processes `of` a role; "worker_hosts":
+--            of hosts with workers; "role": the role's word, `words` by role unless it is its name; "address" and "port",
+--            or both as "endpoint": the rendezvous endpoint; "tasks": TensorFlow's JSON. optional = true: an option may
+--            omit it
 --   absent   { NAME = why }: names that recipes set and no program reads; { NAME = { why, since = RELEASE } }: that no
 --            MindSpore reads from that release on
 --   options  { name = { first, …, doc = … } }: words that a recipe may choose from; the first one is the default:
@@ -98,6 +103,25 @@ local function check_form(contract, complain)
   if contract.roles == nil then complain("a contract needs roles", "roles = { worker = { min = 1 } }") end
 end
 
+-- A copy of the variable of a recipe's contract, or nil; host.contract checks what it carries.
+local function checked_variable(given, number, roles, complain)
+  local copy = {}
+  for _, key in ipairs(host.sorted_keys(given)) do copy[key] = given[key] end
+  if type(copy[1]) ~= "string" or not copy[1]:match "^[%a_][%w_]*$" or type(copy[2]) ~= "string" then
+    complain(("variable %d of a contract must be { NAME, processes, meaning, is = … }, got %s"):format(number, shown(given)),
+             '{ "ACTORS_NUMBER", "actor", "number of the actor", is = "rank" }')
+    return nil
+  end
+  local function check_role(role)
+    if not roles[role] then complain(("variable %s of a contract names the role %s, which the contract does not have"):format(copy[1], shown(role))) end
+  end
+  if copy[2] ~= "all" then
+    for role in copy[2]:gmatch "[^, ]+" do check_role(role) end
+  end
+  if copy.of ~= nil then check_role(copy.of) end
+  return copy
+end
+
 -- Further checks of a recipe's contract with a valid form; muster's own contracts do not need them. Returns a copy, so
 -- later changes by the recipe have no effect.
 local function checked_copy(given, place, complain)
@@ -125,6 +149,11 @@ local function checked_copy(given, place, complain)
                'meeting = { role = "server", port = "rpc" }')
     end
     contract.meeting = { role = role, port = port }
+  end
+  for i, variable in ipairs(given.variables or {}) do
+    if type(variable) == "table" and variable.is ~= nil then  -- the others are documentation
+      contract.variables[#contract.variables + 1] = checked_variable(variable, i, contract.roles, complain)
+    end
   end
   if not is_list_of_texts(given.clear or {}) then complain("clear must be a list of variables, got " .. shown(given.clear)) end
   contract.clear = { unpack(is_list_of_texts(given.clear or {}) and given.clear or {}) }
@@ -259,6 +288,13 @@ function contracts.settle_options(contract, given, place, p)
     end
   end
   return chosen
+end
+
+-- Adds what the variables of a recipe's contract carry to the plan; that of muster's own is on their pages.
+function contracts.declare(contract)
+  local records = contract.place and page("parts/meanings", own_environment())()(contract) or {}
+  local why = #records > 0 and host.contract(records)
+  if why then host.report("error", "contract", contract.place, ("contract %s: %s"):format(contract.name, why)) end
 end
 
 -- Reports variables of a table that no program reads.

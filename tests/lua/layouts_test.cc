@@ -9,7 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "base/values/value_json.h"
 #include "lua/evaluated.h"
+#include "lua/state/own_data.h"
+#include "plan/plan/contract_variables.h"
 #include "plan/plan/roles.h"
 
 namespace muster::testing {
@@ -23,30 +26,36 @@ constexpr int kLayouts = 1'000;  // each takes ten times as long under a sanitiz
 constexpr int kLayouts = 10'000;
 #endif
 
-// How a framework names what muster counts; empty if it has no such variable. `per` is "worlds" or "hosts".
-struct Names {
-  const char* framework;
-  const char* rank;
-  const char* size;
-  const char* local_rank;
-  const char* local_size;
+using Meaning = ContractVariable::Meaning;
+
+// A contract of muster's own, from its page.
+struct Contract {
+  std::string name;
+  std::string meets;  // the role at the rendezvous endpoint; empty: none
   bool servers = false;
   bool worlds = false;
-  bool own_ranks = false;  // the framework assigns ranks itself, so the plan has none
+  std::set<std::string> documented;         // names of variables
+  std::vector<ContractVariable> variables;  // those that say what they carry
 };
-constexpr Names kNames[] = {
-    {"mindspore", "MS_NODE_ID", "MS_WORKER_NUM", "LOCAL_RANK", "LOCAL_RANK_SIZE"},
-    {"mindspore", "RANK_ID", "RANK_SIZE", "LOCAL_RANK", "LOCAL_RANK_SIZE"},
-    {"mindspore-ps", "RANK_ID", "RANK_SIZE", "LOCAL_RANK", "LOCAL_RANK_SIZE", true},
-    {"mindspore-ranktable", "RANK_ID", "RANK_SIZE", "LOCAL_RANK", "LOCAL_RANK_SIZE"},
-    {"torch", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", false, true},
-    {"ps-lite", "", "DMLC_NUM_WORKER", "", "", true, false, true},
-    {"byteps", "", "", "BYTEPS_LOCAL_RANK", "BYTEPS_LOCAL_SIZE", true},
-    {"tensorflow", "", "", "", "", true},
-    {"jax", "JAX_PROCESS_ID", "JAX_NUM_PROCESSES", "", "", false, true},
-    {"mpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
-     false, true},
-};
+
+void PrintTo(const Contract& contract, std::ostream* out) { *out << contract.name; }
+
+std::vector<Contract> Contracts() {
+  const Value records = OwnFrameworks().value();
+  std::vector<Contract> contracts;
+  for (const Value& record : *records.AsList()) {
+    Contract contract;
+    contract.name = TextField(record, "name");
+    contract.meets = TextField(ValueField(record, "meeting"), "role");
+    contract.worlds = TruthField(record, "worlds");
+    for (const Value& role : ListField(record, "roles")) contract.servers |= TextField(role, "name") == "server";
+    for (const Value& variable : ListField(record, "variables"))
+      contract.documented.insert(TextField(variable, "name"));
+    contract.variables = OwnContractNamed(records, contract.name).value().value();
+    contracts.push_back(std::move(contract));
+  }
+  return contracts;
+}
 
 class Chance {
  public:
@@ -63,15 +72,16 @@ struct Layout {
   std::string fields;
 };
 
-Layout LayoutBy(Chance& chance, const Names& names) {
-  const std::string framework = names.framework;
+Layout LayoutBy(Chance& chance, const Contract& contract) {
+  const std::string& framework = contract.name;
   const int hosts = chance.Between(1, 3);
   const int devices = chance.Between(1, 4);
   const bool ranktable = framework == "mindspore-ranktable";
   const bool even = framework == "byteps";
   const int per_process = ranktable ? 1 : chance.Between(0, 2) % (devices + 1);
   std::string body;
-  if (names.servers) body += "job:servers { count = " + std::to_string(chance.Between(1, 3)) + ", command = { 'x' } } ";
+  if (contract.servers)
+    body += "job:servers { count = " + std::to_string(chance.Between(1, 3)) + ", command = { 'x' } } ";
   if (framework == "tensorflow" && chance.Once(2)) body += "job:role 'chief' { as = 'chief', command = { 'x' } } ";
   const int roles = even || ranktable ? 1 : chance.Between(1, 3);
   int room = hosts * (per_process > 0 ? devices / per_process : 4);
@@ -89,7 +99,7 @@ Layout LayoutBy(Chance& chance, const Names& names) {
     }
     body += "job:role 'w" + std::to_string(i) + "' { as = 'worker', " + count +
             ", command = { 'x' }, devices = " + std::to_string(per_process);
-    if (names.worlds && chance.Once(2)) body += ", world = 'v" + std::to_string(chance.Between(0, 1)) + "'";
+    if (contract.worlds && chance.Once(2)) body += ", world = 'v" + std::to_string(chance.Between(0, 1)) + "'";
     if (per_process == 0 && !even && chance.Once(4)) body += ", spread = 'pack'";
     if (chance.Once(4)) body += ", visible = 'own'";
     body += " } ";
@@ -125,16 +135,114 @@ std::string In(const Variables& env, const char* name) {
 
 using WorldHost = std::pair<std::string, std::uint32_t>;
 
-void ExpectRanks(const Plan& plan, const Names& names) {
-  std::map<std::string, std::set<std::uint32_t>> ranks;
-  std::map<WorldHost, std::set<std::uint32_t>> local;
+// What the plan has for the variables of a worker, by their meaning; of counts one for each role.
+class Workers {
+ public:
+  Workers(const Plan& plan, const std::string& meets) : plan_(plan), meets_(meets) {
+    for (const Process& process : plan.processes) {
+      const Role& role = plan.roles[process.role];
+      ++count_[role.plays];
+      if (role.plays != "worker") continue;
+      hosts_.insert(process.host);
+      if (process.rank) {
+        EXPECT_TRUE(ranks_[role.world].insert(*process.rank).second);
+        EXPECT_TRUE(local_[WorldHost(role.world, process.host)].insert(process.local_rank).second);
+      }
+    }
+    for (const auto& [world, members] : ranks_) EXPECT_EQ(*members.rbegin() + 1, members.size()) << "a rank is missing";
+    for (const auto& [where, members] : local_)
+      EXPECT_EQ(*members.rbegin() + 1, members.size()) << "a local rank is missing";
+  }
+
+  std::string Size(const Process& process) const {
+    return std::to_string(ranks_.at(plan_.roles[process.role].world).size());
+  }
+
+  // Nothing if the plan has none, or for another kind of meaning.
+  std::optional<std::string> Planned(const Process& process, Meaning is, const std::string& of) const {
+    const Role& role = plan_.roles[process.role];
+    if (is == Meaning::kCount) return std::to_string(count_.contains(of) ? count_.at(of) : 0);
+    if (is == Meaning::kWorkerHosts) return std::to_string(hosts_.size());
+    if (is == Meaning::kAddress) return AddressFor(process);
+    if (!process.rank) return std::nullopt;
+    if (is == Meaning::kRank) return std::to_string(*process.rank);
+    if (is == Meaning::kWorldSize) return Size(process);
+    if (is == Meaning::kLocalRank) return std::to_string(process.local_rank);
+    if (is == Meaning::kLocalSize) return std::to_string(local_.at(WorldHost(role.world, process.host)).size());
+    return std::nullopt;
+  }
+
+ private:
+  // Of the host of the process that listens at the endpoint.
+  std::optional<std::string> AddressFor(const Process& process) const {
+    for (const Process& other : plan_.processes) {
+      const Role& role = plan_.roles[other.role];
+      const bool same_world = role.world == plan_.roles[process.role].world && other.rank == 0U;
+      if (role.plays == meets_ && (role.world.empty() || same_world))
+        return "${muster:host_address:" + std::to_string(other.host) + "}";
+    }
+    return std::nullopt;
+  }
+
+  const Plan& plan_;
+  const std::string& meets_;
+  std::map<std::string, std::size_t> count_;
+  std::map<std::string, std::set<std::uint32_t>> ranks_;
+  std::map<WorldHost, std::set<std::uint32_t>> local_;
+  std::set<std::uint32_t> hosts_;
+};
+
+bool IsPort(const std::string& text) { return text.starts_with("${muster:port:") && text.ends_with('}'); }
+
+// A declared variable of a worker has the value of the plan.
+void ExpectDeclared(const Workers& workers, const Process& process, const ContractVariable& variable,
+                    const std::string& value) {
+  if (const auto planned = workers.Planned(process, variable.is, variable.of)) {
+    EXPECT_EQ(value, *planned) << variable.name;
+  } else if (variable.is == Meaning::kPort) {
+    EXPECT_TRUE(IsPort(value)) << variable.name << " " << value;
+  } else if (variable.is == Meaning::kEndpoint) {
+    const auto address = workers.Planned(process, Meaning::kAddress, {});
+    ASSERT_TRUE(address && value.starts_with(*address + ":")) << variable.name << " " << value;
+    EXPECT_TRUE(IsPort(value.substr(address->size() + 1))) << variable.name << " " << value;
+  } else if (variable.is == Meaning::kRole) {
+    EXPECT_EQ(value, variable.words.contains("worker") ? variable.words.at("worker") : "worker");
+  }
+}
+
+// Of a variable that does not say what it carries: its values, and what they have been equal to in all layouts so far.
+struct Guess {
+  std::set<std::string> values;
+  std::set<std::string> meanings;
+
+  // Neither a constant nor the number of a device, which may be the local rank, too.
+  bool IsCertain() const { return values.size() > 1 && !meanings.empty() && !meanings.contains("device"); }
+};
+using Undeclared = std::map<std::string, Guess>;
+
+void Compare(const Workers& workers, const Process& process, const std::string& name, const std::string& value,
+             Undeclared& undeclared) {
+  std::set<std::string> equal;
+  for (const Meaning is : {Meaning::kRank, Meaning::kWorldSize, Meaning::kLocalRank, Meaning::kLocalSize,
+                           Meaning::kWorkerHosts, Meaning::kAddress}) {
+    if (value == workers.Planned(process, is, {})) equal.insert(std::string(kMeaningNames[std::size_t(is)]));
+  }
+  for (const char* role : {"worker", "server"}) {
+    if (value == workers.Planned(process, Meaning::kCount, role)) equal.insert(std::string("count of ") + role);
+  }
+  if (process.devices.size() == 1 && value == std::to_string(process.devices[0])) equal.insert("device");
+  if (IsPort(value)) equal.insert("port");
+  Guess& guess = undeclared.try_emplace(name, Guess{{}, equal}).first->second;
+  std::erase_if(guess.meanings, [&](const std::string& meaning) { return !equal.contains(meaning); });
+  if (guess.values.size() < 2) guess.values.insert(value);
+}
+
+void ExpectRanks(const Plan& plan, const Contract& contract, Undeclared& undeclared) {
   std::map<std::uint32_t, std::set<std::uint32_t>> devices;
   std::set<std::string> node_ids;
   std::set<std::string> task_ids;
   std::size_t with_ids = 0;
-  const auto workers = std::count_if(plan.processes.begin(), plan.processes.end(), [&](const Process& process) {
-    return plan.roles[process.role].plays == "worker";
-  });
+  const Workers workers(plan, contract.meets);
   for (const Process& process : plan.processes) {
     for (const std::uint32_t device : process.devices) {
       EXPECT_TRUE(devices[process.host].insert(device).second) << "device " << device << " of host " << process.host;
@@ -147,40 +255,28 @@ void ExpectRanks(const Plan& plan, const Names& names) {
     }
     const Role& role = plan.roles[process.role];
     if (role.plays != "worker") continue;
-    if (names.own_ranks) {
-      EXPECT_FALSE(process.rank);
-      EXPECT_FALSE(env.contains("MUSTER_RANK"));
+    // Only ps-lite assigns the ranks itself, so the plan has none.
+    ASSERT_EQ(process.rank.has_value(), contract.name != "ps-lite");
+    EXPECT_EQ(env.contains("MUSTER_RANK"), process.rank.has_value());
+    if (process.rank) {
+      EXPECT_EQ(In(env, "MUSTER_WORLD_SIZE"), workers.Size(process));
+    } else {
       EXPECT_TRUE(task_ids.insert(In(env, "DMLC_TASK_ID")).second);
-      EXPECT_EQ(In(env, names.size), std::to_string(workers));
-      continue;
     }
-    ASSERT_TRUE(process.rank);
-    EXPECT_TRUE(ranks[role.world].insert(*process.rank).second);
-    EXPECT_TRUE(local[WorldHost(role.world, process.host)].insert(process.local_rank).second);
-    if (*names.rank != 0) {
-      EXPECT_EQ(In(env, names.rank), std::to_string(*process.rank));
+    std::set<std::string> declared;
+    for (const ContractVariable& variable : contract.variables) {
+      const auto& roles = variable.roles;
+      if (!roles.empty() && std::find(roles.begin(), roles.end(), "worker") == roles.end()) continue;
+      declared.insert(variable.name);
+      if (!variable.optional || env.contains(variable.name))
+        ExpectDeclared(workers, process, variable, In(env, variable.name.c_str()));
     }
-    if (*names.local_rank != 0) {
-      EXPECT_EQ(In(env, names.local_rank), std::to_string(process.local_rank));
+    for (const std::string& name : contract.documented) {
+      if (env.contains(name) && !declared.contains(name))
+        Compare(workers, process, name, In(env, name.c_str()), undeclared);
     }
   }
   EXPECT_EQ(node_ids.size(), with_ids) << "a node id is there twice";
-  for (const auto& [world, members] : ranks) EXPECT_EQ(*members.rbegin() + 1, members.size()) << "a rank is missing";
-  for (const auto& [where, members] : local)
-    EXPECT_EQ(*members.rbegin() + 1, members.size()) << "a local rank is missing";
-  for (const Process& process : plan.processes) {
-    const Role& role = plan.roles[process.role];
-    if (role.plays != "worker" || names.own_ranks) continue;
-    const Variables env = EffectiveEnv(plan, process);
-    const std::string size = std::to_string(ranks[role.world].size());
-    EXPECT_EQ(In(env, "MUSTER_WORLD_SIZE"), size);
-    if (*names.size != 0) {
-      EXPECT_EQ(In(env, names.size), size);
-    }
-    if (*names.local_size != 0) {
-      EXPECT_EQ(In(env, names.local_size), std::to_string(local[WorldHost(role.world, process.host)].size()));
-    }
-  }
 }
 
 void ExpectTable(const Plan& plan) {
@@ -249,22 +345,23 @@ void ExpectTasks(const Plan& plan) {
   }
 }
 
-class Layouts : public ::testing::TestWithParam<Names> {};
+class Layouts : public ::testing::TestWithParam<Contract> {};
 
-INSTANTIATE_TEST_SUITE_P(Contracts, Layouts, ::testing::ValuesIn(kNames), [](const auto& names) {
-  std::string name = std::string(names.param.framework) + "_" + names.param.rank;
+INSTANTIATE_TEST_SUITE_P(Contracts, Layouts, ::testing::ValuesIn(Contracts()), [](const auto& contract) {
+  std::string name = contract.param.name;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 });
 
 TEST_P(Layouts, OfAllKindsAreConsistent) {
-  const Names& names = GetParam();
+  const Contract& contract = GetParam();
   Chance chance(20'260'101);
-  const int wanted = kLayouts / static_cast<int>(std::size(kNames));
+  const int wanted = kLayouts / static_cast<int>(Contracts().size());
+  Undeclared undeclared;
   int planned = 0;
   for (int tried = 0; planned < wanted; ++tried) {
     ASSERT_LT(tried, 2 * wanted) << "most layouts fit";
-    const Layout layout = LayoutBy(chance, names);
+    const Layout layout = LayoutBy(chance, contract);
     const Evaluated evaluated = Evaluate({Recipe(layout.body, layout.fields)});
     if (!evaluated.answer.plan) {
       // A random layout may exceed the hosts, which is reported; there must be no other error.
@@ -275,10 +372,15 @@ TEST_P(Layouts, OfAllKindsAreConsistent) {
     }
     ++planned;
     const Plan& plan = evaluated.plan();
-    ExpectRanks(plan, names);
+    ExpectRanks(plan, contract, undeclared);
     if (plan.framework == "mindspore-ranktable") ExpectTable(plan);
     if (plan.framework == "tensorflow") ExpectTasks(plan);
     if (HasFailure()) FAIL() << layout.fields << "\n" << layout.body;
+  }
+  // A rehearsal checks only what the contract's page declares.
+  for (const auto& [name, guess] : undeclared) {
+    EXPECT_FALSE(guess.IsCertain()) << name << " carries the " << *guess.meanings.begin()
+                                    << ", and its entry in `variables` does not say so (is = …)";
   }
 }
 

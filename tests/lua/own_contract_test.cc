@@ -74,6 +74,24 @@ TEST(OwnContract, MayBeAModuleBesideTheRecipe) {
   EXPECT_EQ(OwnEnv(evaluated.plan(), "worker.0").at("A"), "0");
 }
 
+TEST(OwnContract, DeclaresWhatItsVariablesCarry) {
+  const Evaluated evaluated = Evaluate({WithContract(
+      "roles = { worker = { min = 1 }, keeper = { min = 1, max = 1, add = 'worker', done = 'never' } },"
+      "meeting = { role = 'keeper', port = 'keeper' }, variables = { { 'MINE_AT', 'all', 'where', is = 'endpoint' },"
+      "{ 'MINE_RANK', 'worker', 'rank', is = 'rank', optional = true }, { 'MINE_COLOUR', 'all', 'a colour' },"
+      "{ 'MINE_KEEPERS', 'keeper, worker', 'keepers', is = 'count', of = 'keeper' },"
+      "{ 'MINE_ROLE', 'all', 'role', is = 'role', words = { keeper = 'K' } } }")});
+  ASSERT_EQ(evaluated.problems(), Lines{});
+  using Meaning = ContractVariable::Meaning;
+  EXPECT_EQ(evaluated.plan().contract,
+            (std::vector<ContractVariable>{{"MINE_AT", {}, Meaning::kEndpoint, "keeper"},
+                                           {"MINE_RANK", {"worker"}, Meaning::kRank, "", {}, true},
+                                           {"MINE_KEEPERS", {"keeper", "worker"}, Meaning::kCount, "keeper"},
+                                           {"MINE_ROLE", {}, Meaning::kRole, "", {{"keeper", "K"}}}}));
+  // What muster's own contracts declare is on their pages, and in no plan.
+  EXPECT_TRUE(PlanOf("job:workers { count = 1, command = { 'x' } }", "framework = 'torch',").contract.empty());
+}
+
 TEST(OwnContract, ReportsMistakesInItsForm) {
   const std::pair<const char*, const char*> cases[] = {
       {"roles = {}, colour = 1", "recipe.lua:2 error contract: a contract has no field \"colour\""},
@@ -99,6 +117,17 @@ TEST(OwnContract, ReportsMistakesInItsForm) {
        "recipe.lua:2 error contract: clear must be a list of variables, got {3}"},
       {"roles = { worker = {} }, options = { a = 3 }",
        "recipe.lua:2 error contract: option \"a\" must be a list of words, got 3"},
+      {"roles = { worker = {} }, variables = { { 'A B', 'worker', '', is = 'rank' } }",
+       "recipe.lua:2 error contract: variable 1 of a contract must be { NAME, processes, meaning, is = … }, got "
+       "{[\"1\"] = \"A B\", [\"2\"] = \"worker\", [\"3\"] = \"\", is = \"rank\"}"},
+      {"roles = { worker = {} }, variables = { { 'A', 'server', '', is = 'rank' } }",
+       "recipe.lua:2 error contract: variable A of a contract names the role \"server\", which the contract does not "
+       "have"},
+      {"roles = { worker = {} }, variables = { { 'A', 'all', '', is = 'colour' } }",
+       "recipe.lua:2 error contract: contract mine: variable A: \"is\" must be one of rank, world_size, local_rank, "
+       "local_size, count, worker_hosts, role, tasks, address, port, endpoint"},
+      {"roles = { worker = {} }, variables = { { 'A', 'all', '', is = 'count' } }",
+       "recipe.lua:2 error contract: contract mine: variable A: `of` must name a role"},
       {"roles = {}, env = 3", "recipe.lua:2 error contract: a contract: env must be a function, got 3"},
       {"roles = {}, arrange = function() end", "recipe.lua:2 error contract: a contract of a recipe has no arrange"},
       {"roles = {}, clear = function() end",

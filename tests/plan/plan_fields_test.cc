@@ -50,11 +50,11 @@ void ExpectDescribed(T& value, Members&... members) {
 TEST(PlanFields, DescribesEveryMember) {
   Plan plan;
   auto& [name, framework, mindspore, accept_release, hosts, device_use, roles, processes, ports, files, secrets,
-         checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, metrics, notifications, doc,
-         profiles, params, derived, pinned] = plan;
+         checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, contract, metrics,
+         notifications, doc, profiles, params, derived, pinned] = plan;
   ExpectDescribed(plan, name, framework, mindspore, accept_release, hosts, device_use, roles, processes, ports, files,
-                  secrets, checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, metrics,
-                  notifications, doc, profiles, params, derived, pinned);
+                  secrets, checkpoints, site_environment, activation, time_limit, start_limit, silent_limit, contract,
+                  metrics, notifications, doc, profiles, params, derived, pinned);
 }
 
 TEST(PlanFields, DescribesEveryMemberOfARole) {
@@ -126,6 +126,9 @@ TEST(PlanFields, DescribesEveryMemberOfTheOtherParts) {
   SiteEnvironment environment;
   auto& [set, unset, pass] = environment;
   ExpectDescribed(environment, set, unset, pass);
+  ContractVariable variable;
+  auto& [variable_name, of_roles, is, of, words, optional] = variable;
+  ExpectDescribed(variable, variable_name, of_roles, is, of, words, optional);
   ActivationStep step;
   auto& [step_kind, what] = step;
   ExpectDescribed(step, step_kind, what);

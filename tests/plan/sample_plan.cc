@@ -199,6 +199,11 @@ Plan RandomPlan(std::mt19937& random) {
                        {ActivationStep::Kind::kModule, "größe\n/12"},
                        {ActivationStep::Kind::kConda, "train"}};
   }
+  if (Coin(random)) {
+    plan.contract = {{"A_RANK", {"worker", "other"}, ContractVariable::Meaning::kRank, "", {}, true},
+                     {"A_ROLE", {}, ContractVariable::Meaning::kRole, "", {{"worker", "größe"}}},
+                     {"A_AT", {}, ContractVariable::Meaning::kEndpoint, "worker"}};
+  }
   if (Coin(random)) plan.files["files/a/b.txt"] = {RandomText(random)};
   plan.params["p"] = RandomValue(random);
   plan.derived["d"] = RandomValue(random);

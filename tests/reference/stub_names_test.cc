@@ -201,7 +201,7 @@ TEST(Stubs, DescribeEveryFunctionOfTheModule) {
     const Value& fields = ValueField(ValueField(*definitions, "classes"), name);
     for (const Value& field : ListField(fields, "fields")) {
       const std::string of = TextField(field, "name");
-      read.insert(of == "[1]" ? "1" : of);
+      read.insert(of.starts_with('[') ? of.substr(1, of.size() - 2) : of);
       EXPECT_FALSE(TextField(field, "type").empty()) << name << "." << of;
     }
     if (!fields.IsNull()) {

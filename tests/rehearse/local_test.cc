@@ -161,6 +161,37 @@ TEST(LocalRehearsal, NamesProcessesThatCannotReachTheRendezvousEndpoint) {
             "cannot reach the rendezvous endpoint at 127.0.0.1 port 1: connection refused\n");
 }
 
+// A contract that says what its variables carry is checked like muster's own.
+TEST(LocalRehearsal, ChecksTheVariablesOfARecipesOwnContract) {
+  const RunFolder folder;
+  const auto rehearse = [&](const std::string& rank, const std::string& is) {
+    std::ofstream(folder.Folder() + "/recipe.lua")
+        << "local muster = require 'muster'\nlocal mine = muster.contract { name = 'mine',\n"
+           "roles = { worker = { min = 1 }, keeper = { min = 1, max = 1, add = 'worker', done = 'never' } },\n"
+           "meeting = { role = 'keeper', port = 'keeper' }, variables = {\n"
+           "{ 'MINE_AT', 'all', '', "
+        << (is.empty() ? "" : "is = 'endpoint'") << " }, { 'MINE_RANK', 'worker', '', " << is
+        << " } },\ncommon = function(role, job) return { MINE_AT = job.meeting.address .. ':' .. job.meeting.port } "
+           "end,\n"
+           "env = function(process) return { MINE_RANK = "
+        << rank
+        << " } end }\nreturn muster.recipe { name = 'job', framework = mine, plan = function(p, job)\n"
+           "job:workers { count = 3, command = { '/bin/true' } } end }\n";
+    return Rehearsed(folder.Muster({"rehearse", "recipe.lua", "--json", "--within", "5s"}));
+  };
+  const Rehearsed right = rehearse("process.rank", "is = 'rank'");
+  EXPECT_EQ(right.result.exit_code, 0) << right.result.out << right.result.err;
+  EXPECT_EQ(right.Outcome("ranks"), "ok");
+  EXPECT_EQ(right.Outcome("meeting"), "ok");
+  const Rehearsed wrong = rehearse("process.rank and 1", "is = 'rank'");
+  EXPECT_EQ(wrong.result.exit_code, 1) << wrong.result.err;
+  EXPECT_EQ(wrong.Failed(), std::set<std::string>{"ranks"});
+  EXPECT_EQ(wrong.Who("ranks").count("worker.0 rank 0 on " + Here()), 1U) << wrong.result.out;
+  const Rehearsed undeclared = rehearse("1", "");
+  EXPECT_EQ(undeclared.result.exit_code, 0) << undeclared.result.out;
+  EXPECT_EQ(undeclared.Outcome("meeting"), "not_checked");
+}
+
 TEST(LocalRehearsal, NamesATakenPort) {
   std::uint16_t port = 0;
   const auto outsider = ListenAt(port, PortUse::kAlone);

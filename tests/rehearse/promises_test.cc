@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 
 #include <gtest/gtest.h>
 
+#include "lua/state/own_data.h"
+#include "plan/plan/contract_variables.h"
 #include "stub/program/stub_checks.h"
 #include "stub/records/stub_facts.h"
-#include "support/places.h"
 #include "support/temp_dir.h"
 
 namespace muster {
@@ -24,11 +24,20 @@ StubVariable In(const Environment& environment) {
   };
 }
 
+// The variables of muster's own contract of that name; nothing if there is none.
+std::optional<std::vector<ContractVariable>> ContractOf(const std::string& framework) {
+  static const Value records = OwnFrameworks().value();
+  const auto contract = OwnContractNamed(records, framework);
+  EXPECT_TRUE(contract) << contract.error();
+  return contract.value_or(std::nullopt);
+}
+
 // `count` workers on two hosts, half on each.
 StubFacts Workers(const std::string& framework, std::uint32_t count) {
   StubFacts facts;
   facts.run = "r1";
   facts.framework = framework;
+  facts.contract = ContractOf(framework);
   facts.within_ms = 1000;
   facts.workers = count;
   facts.worker_hosts = 2;
@@ -127,6 +136,22 @@ TEST(Promises, AreReportedAsUnknownForARecipesOwnContract) {
   EXPECT_EQ(report.findings[0].outcome, StubFinding::Outcome::kNotChecked);
 }
 
+// As above, with variables that the recipe declares.
+TEST(Promises, IncludeThoseOfARecipesOwnContract) {
+  using Meaning = ContractVariable::Meaning;
+  StubFacts facts = Workers("ours", 4);
+  facts.processes[0].plays = "keeper";
+  facts.contract = {{"OURS_RANK", {"worker"}, Meaning::kRank},
+                    {"OURS_KEEPERS", {}, Meaning::kCount, "keeper"},
+                    {"OURS_ROLE", {}, Meaning::kRole, "", {{"keeper", "K"}}},
+                    {"OURS_SIZE", {}, Meaning::kWorldSize, "", {}, true}};
+  EXPECT_EQ(Looked(facts, 1, {{"OURS_RANK", "1"}, {"OURS_KEEPERS", "1"}, {"OURS_ROLE", "worker"}}), "");
+  EXPECT_EQ(Looked(facts, 0, {{"OURS_KEEPERS", "1"}, {"OURS_ROLE", "K"}}), "");
+  EXPECT_EQ(Looked(facts, 0, {{"OURS_KEEPERS", "3"}, {"OURS_ROLE", "worker"}}),
+            "counts: OURS_KEEPERS is \"3\", and the plan has 1\n"
+            "ranks: OURS_ROLE is \"worker\", and a keeper is K\n");
+}
+
 TEST(Devices, MustBeVisible) {
   const testing::TempDir root;
   const std::string at = root.path() + "/";
@@ -200,26 +225,6 @@ TEST(StubFacts, AreRefusedIfInvalid) {
   facts.processes[1].hello = "7000";
   facts.processes[1].host = 9;
   EXPECT_FALSE(ReadStubFacts(StubFactsText(facts)).has_value());
-}
-
-// Every variable of the table must be documented on the contract's own page, so that neither changes alone.
-TEST(ContractTable, NamesOnlyVariablesDocumentedByTheContracts) {
-  for (const char* framework :
-       {"byteps", "jax", "mindspore", "mindspore-ps", "mindspore-ranktable", "mpi", "ps-lite", "torch"}) {
-    std::string page;
-    for (const std::string& file : {std::string(framework), std::string("parts/dmlc")}) {
-      std::ifstream stream(std::string(MUSTER_SOURCE_DIR) + "/lua/muster/frameworks/" + file + ".lua");
-      page += std::string(std::istreambuf_iterator<char>(stream), {});
-    }
-    EXPECT_FALSE(PromisesOf(framework).empty()) << framework;
-    for (const PromisedVariable& row : PromisesOf(framework)) {
-      EXPECT_NE(page.find("\"" + std::string(row.variable) + "\""), std::string::npos)
-          << framework << ": " << row.variable;
-    }
-    if (const RendezvousVariables* place = RendezvousOf(framework)) {
-      EXPECT_NE(page.find("\"" + std::string(place->address) + "\""), std::string::npos) << framework;
-    }
-  }
 }
 
 }  // namespace

@@ -6,10 +6,10 @@ local restarts = part "restarts"
 local SERVER = { "python3", "-c", "import byteps.server" }
 
 local variables = { unpack(dmlc.variables) }
-variables[#variables + 1] = { "DMLC_NUM_WORKER", "all", "number of hosts that have workers" }
+variables[#variables + 1] = { "DMLC_NUM_WORKER", "all", "number of hosts that have workers", is = "worker_hosts" }
 variables[#variables + 1] = { "DMLC_WORKER_ID", "worker", "number of its host among those that have workers" }
-variables[#variables + 1] = { "BYTEPS_LOCAL_RANK", "worker", "rank on its host" }
-variables[#variables + 1] = { "BYTEPS_LOCAL_SIZE", "worker", "workers on its host" }
+variables[#variables + 1] = { "BYTEPS_LOCAL_RANK", "worker", "rank on its host", is = "local_rank" }
+variables[#variables + 1] = { "BYTEPS_LOCAL_SIZE", "worker", "workers on its host", is = "local_size" }
 variables[#variables + 1] = { "BYTEPS_FORCE_DISTRIBUTED", "worker", "1 where one host has all workers, which would else ignore the servers" }
 
 return contract {

@@ -35,16 +35,16 @@ return contract {
             "ALL_PROXY", "JAX_COORDINATOR_ADDRESS", "JAX_COORDINATOR_BIND_ADDRESS", "JAX_COORDINATOR_PORT", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID",
             "JAX_PROCESS_INDEX", "JAX_LOCAL_DEVICE_IDS", "JOB_COMPLETION_INDEX", "KERAS_DISTRIBUTION_*" },
   variables = {
-    { "JAX_COORDINATOR_ADDRESS", "worker", "address and port of process 0" },
-    { "JAX_NUM_PROCESSES", "worker", "number of workers" },
-    { "JAX_PROCESS_ID", "worker", "rank" },
-    { "JAX_PROCESS_INDEX", "worker", "rank" },
+    { "JAX_COORDINATOR_ADDRESS", "worker", "address and port of process 0", is = "endpoint" },
+    { "JAX_NUM_PROCESSES", "worker", "number of workers", is = "world_size" },
+    { "JAX_PROCESS_ID", "worker", "rank", is = "rank" },
+    { "JAX_PROCESS_INDEX", "worker", "rank", is = "rank" },
     { "JAX_LOCAL_DEVICE_IDS", "worker", "the numbers of its devices among the visible ones; without devices in the plan the local rank, or all devices of the host if it is the only worker there" },
     { "SLURM_JOB_ID", "worker", "1, with `imitate = \"slurm\"`, as the following" },
     { "SLURM_STEP_NODELIST", "worker", "addresses of the hosts that have workers" },
-    { "SLURM_NTASKS", "worker", "number of workers" },
-    { "SLURM_PROCID", "worker", "rank" },
-    { "SLURM_LOCALID", "worker", "rank on its host" },
+    { "SLURM_NTASKS", "worker", "number of workers", is = "world_size", optional = true },
+    { "SLURM_PROCID", "worker", "rank", is = "rank", optional = true },
+    { "SLURM_LOCALID", "worker", "rank on its host", is = "local_rank", optional = true },
   },
   check = function(job)
     restarts.at_least("role", job, function(role)

@@ -71,17 +71,17 @@ return contract {
   clear = mindspore.clear,
   absent = mindspore.absent,
   variables = {
-    { "MS_ROLE", "all", "`MS_SCHED`, `MS_PSERVER` or `MS_WORKER`" },
-    { "MS_SCHED_HOST", "all", "address of the scheduler's host, never a name" },
-    { "MS_SCHED_PORT", "all", "the scheduler's port" },
-    { "MS_WORKER_NUM", "all", "number of workers" },
-    { "MS_SERVER_NUM", "all", "number of servers" },
+    { "MS_ROLE", "all", "`MS_SCHED`, `MS_PSERVER` or `MS_WORKER`", is = "role", words = mindspore.roles },
+    { "MS_SCHED_HOST", "all", "address of the scheduler's host, never a name", is = "address" },
+    { "MS_SCHED_PORT", "all", "the scheduler's port", is = "port" },
+    { "MS_WORKER_NUM", "all", "number of workers", is = "count", of = "worker" },
+    { "MS_SERVER_NUM", "all", "number of servers", is = "count", of = "server" },
     { "MS_SCHED_MANAGE_PORT", "all", "`scheduler_manage_port`, if the recipe sets it" },
     { "MS_NODE_ID", "all", "`sched`, `server_00`, `worker_00`, …; not in the minimal form" },
-    { "RANK_ID", "worker", "number among the workers, from MindSpore 2.1 on the rank; this and the following are not set in the minimal form" },
-    { "RANK_SIZE", "worker", "number of workers" },
-    { "LOCAL_RANK", "worker", "rank on its host" },
-    { "LOCAL_RANK_SIZE", "worker", "workers on its host" },
+    { "RANK_ID", "worker", "number among the workers, from MindSpore 2.1 on the rank; this and the following are not set in the minimal form", is = "rank", optional = true },
+    { "RANK_SIZE", "worker", "number of workers", is = "count", of = "worker", optional = true },
+    { "LOCAL_RANK", "worker", "rank on its host", is = "local_rank", optional = true },
+    { "LOCAL_RANK_SIZE", "worker", "workers on its host", is = "local_size", optional = true },
   },
   context = true,
   arrange = function(job)
@@ -113,7 +113,7 @@ return contract {
     local env = {
       MS_WORKER_NUM = job.count.worker, MS_SERVER_NUM = job.count.server,
       MS_SCHED_HOST = job.meeting.address, MS_SCHED_PORT = job.meeting.port,
-      MS_ROLE = ({ scheduler = "MS_SCHED", server = "MS_PSERVER", worker = "MS_WORKER" })[role.plays],
+      MS_ROLE = mindspore.roles[role.plays],
       -- Enabling the mode overwrites the attribute with this variable's value (context API, set_ps_context).
       MS_SCHED_MANAGE_PORT = job.setting("set_ps_context", "scheduler_manage_port"),
     }

@@ -60,18 +60,19 @@ return contract {
   absent = mindspore.absent,
   options = { recovery = { "auto", "on", "off", doc = "whether restarted processes can register again; auto: if a role has a restart" } },
   variables = {
-    { "MS_ROLE", "all", "`MS_SCHED` or `MS_WORKER`" },
-    { "MS_SCHED_HOST", "all", "address of the scheduler's host, never a name: MindSpore refuses names" },
-    { "MS_SCHED_PORT", "all", "the scheduler's port" },
-    { "MS_WORKER_NUM", "all", "number of workers" },
+    { "MS_ROLE", "all", "`MS_SCHED` or `MS_WORKER`", is = "role", words = mindspore.roles },
+    { "MS_SCHED_HOST", "all", "address of the scheduler's host, never a name: MindSpore refuses names", is = "address" },
+    { "MS_SCHED_PORT", "all", "the scheduler's port", is = "port" },
+    { "MS_WORKER_NUM", "all", "number of workers", is = "count", of = "worker" },
     { "MS_TOPO_TIMEOUT", "all", "seconds in which all processes have to register; default 600, as with msrun; an inherited or the recipe's value overrides it" },
-    { "RANK_SIZE", "all", "number of workers" },
-    { "RANK_ID", "all", "rank; 0 for the scheduler" },
-    { "MS_NODE_ID", "worker", "rank: a node id that is a number is the rank. The scheduler is `sched` with recovery" },
+    { "RANK_SIZE", "all", "number of workers", is = "count", of = "worker" },
+    { "RANK_ID", "worker", "rank", is = "rank" },
+    { "RANK_ID", "scheduler", "0" },
+    { "MS_NODE_ID", "worker", "rank: a node id that is a number is the rank. The scheduler is `sched` with recovery", is = "rank" },
     { "MS_NODE_RANK", "worker", "number of the host, from MindSpore 2.7 on, and where the recipe names no release" },
     { "DEVICE_ID", "worker", "number of the device among the visible ones, or the local rank" },
-    { "LOCAL_RANK", "worker", "rank on its host, which MindSpore reads before `init()` and msrun does not set" },
-    { "LOCAL_RANK_SIZE", "worker", "workers on its host" },
+    { "LOCAL_RANK", "worker", "rank on its host, which MindSpore reads before `init()` and msrun does not set", is = "local_rank" },
+    { "LOCAL_RANK_SIZE", "worker", "workers on its host", is = "local_size" },
     { "MS_ENABLE_RECOVERY", "all", "1 with recovery" },
     { "MS_RECOVERY_PATH", "all", "a folder of the run directory, with recovery" },
   },
@@ -92,7 +93,7 @@ return contract {
     local env = {
       MS_WORKER_NUM = job.count.worker, MS_SCHED_HOST = job.meeting.address, MS_SCHED_PORT = job.meeting.port,
       RANK_SIZE = job.count.worker,
-      MS_ROLE = role.plays == "scheduler" and "MS_SCHED" or "MS_WORKER",
+      MS_ROLE = mindspore.roles[role.plays],
     }
     local recovery = recovers(job)
     if recovery then env.MS_ENABLE_RECOVERY, env.MS_RECOVERY_PATH = 1, job.run_dir .. "/recovery" end

@@ -58,12 +58,12 @@ return contract {
     return clear
   end,
   variables = {
-    { "OMPI_COMM_WORLD_RANK", "worker", "rank, with `start = \"variables\"`, as the following; else the launcher sets them" },
-    { "OMPI_COMM_WORLD_SIZE", "worker", "number of workers" },
-    { "OMPI_UNIVERSE_SIZE", "worker", "number of workers" },
-    { "OMPI_COMM_WORLD_LOCAL_RANK", "worker", "rank on its host" },
-    { "OMPI_COMM_WORLD_LOCAL_SIZE", "worker", "workers on its host" },
-    { "OMPI_COMM_WORLD_NODE_RANK", "worker", "rank on its host" },
+    { "OMPI_COMM_WORLD_RANK", "worker", "rank, with `start = \"variables\"`, as the following; else the launcher sets them", is = "rank", optional = true },
+    { "OMPI_COMM_WORLD_SIZE", "worker", "number of workers", is = "world_size", optional = true },
+    { "OMPI_UNIVERSE_SIZE", "worker", "number of workers", is = "world_size", optional = true },
+    { "OMPI_COMM_WORLD_LOCAL_RANK", "worker", "rank on its host", is = "local_rank", optional = true },
+    { "OMPI_COMM_WORLD_LOCAL_SIZE", "worker", "workers on its host", is = "local_size", optional = true },
+    { "OMPI_COMM_WORLD_NODE_RANK", "worker", "rank on its host", is = "local_rank", optional = true },
   },
   check = function(job)
     starts.check_mode(job, "mpi")

@@ -5,7 +5,7 @@ local dmlc = part "dmlc"
 local restarts = part "restarts"
 
 local variables = { unpack(dmlc.variables) }
-variables[#variables + 1] = { "DMLC_NUM_WORKER", "all", "number of workers" }
+variables[#variables + 1] = { "DMLC_NUM_WORKER", "all", "number of workers", is = "count", of = "worker" }
 variables[#variables + 1] = { "DMLC_TASK_ID", "server, worker", "the tracker's number: workers from 0 on, then servers; no rank, which the scheduler assigns" }
 variables[#variables + 1] = { "DMLC_JOB_CLUSTER", "all", "`local`, as the tracker says it" }
 variables[#variables + 1] = { "DMLC_NUM_ATTEMPT", "all", "how often it was started again" }

@@ -25,7 +25,7 @@ return contract {
     port = { kind = "count", least = 1, most = 65535, doc = "the first port on each host; chosen by muster unless given" },
   },
   clear = { "TF_CONFIG" },
-  variables = { { "TF_CONFIG", "all", "JSON with `cluster`, the addresses of each task, and `task`, its own type and number" } },
+  variables = { { "TF_CONFIG", "all", "JSON with `cluster`, the addresses of each task, and `task`, its own type and number", is = "tasks" } },
   arrange = function(job)
     local has = {}
     for _, role in ipairs(job.roles) do has[role.plays] = true end

@@ -40,7 +40,9 @@
 #include "cli/options/named_hosts.h"
 #include "cli/options/recipe_options.h"
 #include "cli/options/start_settings.h"
+#include "lua/state/own_data.h"
 #include "muster/result.h"
+#include "plan/plan/contract_variables.h"
 #include "run/directory/run_directory.h"
 #include "run/journal/run_summary.h"
 #include "run/logs/log_choice.h"
@@ -100,6 +102,11 @@ int Rehearse(const RehearseOptions& options, RunRequest request, Transport& tran
     settings.within_ms = static_cast<std::uint32_t>(*seconds * 1000);
   }
   settings.search_dirs = request.search_dirs;
+  const auto frameworks = OwnFrameworks();
+  if (!frameworks) return Refuse(frameworks.error(), options.json);
+  auto contract = OwnContractNamed(*frameworks, request.plan.framework);
+  if (!contract) return Refuse({Error("contract", {}, contract.error())}, options.json);
+  settings.contract = *std::move(contract);
   request.plan = RehearsalPlan(std::move(request.plan), settings);
   request.rehearsal = true;
   request.on_bad_hosts = {};  // findings are reported, and not recorded as failures of hosts

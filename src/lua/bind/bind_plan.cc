@@ -18,6 +18,7 @@
 #include "lua/state/stack.h"
 #include "lua/state/state.h"
 #include "plan/environment/site_file.h"
+#include "plan/plan/contract_variables.h"
 #include "settings/check/job_check.h"
 #include "settings/values/value_yaml.h"
 
@@ -412,6 +413,22 @@ int TakeNotifications(lua_State* lua) {
   return 0;
 }
 
+// contract(list) -> why a variable of the recipe's contract cannot be read, or nil
+int TakeContract(lua_State* lua) {
+  Value value;
+  std::string why;
+  if (ToValue(lua, 1, value, why)) {
+    auto variables = ContractVariablesFrom(value);
+    if (variables) {
+      Host::Of(lua).plan.contract = *std::move(variables);
+      return 0;
+    }
+    why = variables.error();
+  }
+  PushText(lua, why);
+  return 1;
+}
+
 // resumed() -> id of the run that the job resumes, or nil
 int Resumed(lua_State* lua) {
   const std::string& run = Host::Of(lua).request->resumed;
@@ -479,6 +496,7 @@ constexpr HostFunction kPlanFunctions[] = {
     {"derive", Guarded<Derive>},
     {"depth", Guarded<Depth>},
     {"notify", Guarded<TakeNotifications>},
+    {"contract", Guarded<TakeContract>},
 };
 
 }  // namespace

@@ -67,6 +67,8 @@ Result<Value> OwnData(const std::string& path) {
   return value;
 }
 
+Result<Value> OwnFrameworks() { return OwnData("muster/framework_records.lua"); }
+
 std::optional<std::string> OwnRecipe(const std::string& name) {
   UseDevelopersFiles();
   return EmbeddedSource("muster/recipes/" + name + ".lua");

@@ -19,6 +19,9 @@ Result<Schema> OwnSchema();
 // The result of the file ("muster/schema/outline.lua"), read below $MUSTER_LUA_PATH during development.
 Result<Value> OwnData(const std::string& path);
 
+// The contracts of frameworks as records (lua/muster/framework_records.lua).
+Result<Value> OwnFrameworks();
+
 // The text of a recipe that is part of the program ("torch", lua/muster/recipes), and the names of all, in order. On a
 // command line they have an @: @torch.
 std::optional<std::string> OwnRecipe(const std::string& name);

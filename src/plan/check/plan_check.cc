@@ -72,6 +72,7 @@ class Validation {
     HostsPortsFilesAndSecrets();
     Checkpoints();
     Notifications();
+    ContractVariables();
     SiteVariables();
     Activation();
     Roles();
@@ -242,6 +243,25 @@ class Validation {
       }
       for (const std::string& event : notification.on) Plain(event, "an event of " + what);
       Plain(notification.source, "the source of " + what);
+    }
+  }
+
+  // They become part of a file of a rehearsal, in which placeholders are filled.
+  void ContractVariables() {
+    for (const ContractVariable& variable : plan_.contract) {
+      const std::string what = "variable " + Shown(variable.name) + " of the contract";
+      const auto check = [&](std::string_view text) {
+        Plain(text, what);
+        if (text.find(kPlaceholderOpen) != std::string_view::npos) Wrong(what + " contains a placeholder");
+      };
+      if (!IsVariableName(variable.name)) Wrong(what + " has no valid name");
+      check(variable.name);
+      check(variable.of);
+      for (const std::string& role : variable.roles) check(role);
+      for (const auto& [role, word] : variable.words) {
+        check(role);
+        check(word);
+      }
     }
   }
 

@@ -153,7 +153,8 @@ void Fields(V& v, SiteEnvironment& environment) {
 
 template <class V>
 void Fields(V& v, Plan& plan) {
-  v("name", plan.name), v("doc", plan.doc), v("framework", plan.framework), v("mindspore", plan.mindspore);
+  v("name", plan.name), v("doc", plan.doc), v("framework", plan.framework);
+  v("contract", As<UnlessNone>(plan.contract)), v("mindspore", plan.mindspore);
   v("accept_release", MayBeMissing(plan.accept_release));
   v("time_limit_ms", plan.time_limit_ms), v("start_limit_ms", plan.start_limit_ms);
   v("silent_limit_ms", plan.silent_limit_ms);

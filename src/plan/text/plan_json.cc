@@ -182,6 +182,8 @@ constexpr std::string_view kNoun<PlanFile> = "file \"{}\"";
 template <>
 constexpr std::string_view kNoun<SecretSource> = "secret \"{}\"";
 template <>
+constexpr std::string_view kNoun<ContractVariable> = "variable {} of the contract";
+template <>
 constexpr std::string_view kNoun<LogMetrics> = "the metrics";
 template <>
 constexpr std::string_view kNoun<Notification> = "notification {}";

@@ -518,6 +518,7 @@ class Judge {
       case Check::kCounts:
         return fmt::format("framework {} sets no counts", plan_.framework);
       case Check::kRendezvousEndpoint:
+        if (!plan_.contract.empty()) return fmt::format("no variable of contract {} is an endpoint", plan_.framework);
         return fmt::format("framework {} has no rendezvous", plan_.framework);
       case Check::kDevices:
         return "no process has devices";

@@ -38,6 +38,8 @@ StubFacts FactsOf(const Plan& plan, const RehearsalSettings& settings) {
   StubFacts facts;
   facts.run = PlaceholderText({Placeholder::Kind::kRunId, {}, 0});
   facts.framework = plan.framework;
+  facts.contract = settings.contract;
+  if (!plan.contract.empty()) facts.contract = plan.contract;
   facts.device_kind = plan.device_use.kind;
   facts.within_ms = settings.within_ms + static_cast<std::uint32_t>(plan.processes.size()) * kMoreForEach;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace muster {
 struct RehearsalSettings {
   std::uint32_t within_ms = 5'000;            // how long stubs wait for each other; 10 ms are added for each process
   std::vector<std::string> search_dirs = {};  // folders of the library search path, as for a run
+  // The contract of the plan's framework, if it is one of muster's own (OwnContractNamed).
+  std::optional<std::vector<ContractVariable>> contract = {};
 };
 
 // The file with the stubs' input, below the run directory.

@@ -107,45 +107,51 @@ void LookHere(const Options& options, bool first_of_host, StubReport& report) {
   CheckPlaces(places, report);
 }
 
-// The process that listens at the rendezvous endpoint; nothing if the framework has none.
-std::optional<std::uint32_t> RendezvousHost(const StubFacts& facts, const RendezvousVariables& place,
-                                            const StubPeer& self) {
-  for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
-    const StubPeer& peer = facts.processes[i];
-    if (peer.plays != place.plays) continue;
-    if (place.plays != "worker" || (peer.world == self.world && peer.rank == 0U)) return i;
+// The variable of this meaning that the process gets; null if there is none.
+const ContractVariable* VariableOf(const StubFacts& facts, const StubPeer& self, ContractVariable::Meaning is) {
+  if (!facts.contract) return nullptr;
+  for (const ContractVariable& variable : *facts.contract) {
+    if (variable.is == is && GetsVariable(variable, self.plays)) return &variable;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
-bool Meets(const RendezvousVariables& place, const StubPeer& peer) {
-  return peer.plays == "worker" ||
-         (place.plays == "scheduler" && (peer.plays == "server" || peer.plays == "scheduler"));
+// The process that listens at the rendezvous endpoint; nothing if there is none in that role.
+std::optional<std::uint32_t> RendezvousHost(const StubFacts& facts, const std::string& plays, const StubPeer& self) {
+  for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
+    const StubPeer& peer = facts.processes[i];
+    if (peer.plays != plays) continue;
+    if (peer.world.empty() || (peer.rank == 0U && (self.world.empty() || peer.world == self.world))) return i;
+  }
+  return std::nullopt;
 }
 
 // Finds the rendezvous endpoint in this process's environment.
 void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& report) {
   const StubPeer& self = facts.processes[greeting.process];
-  const RendezvousVariables* const place = RendezvousOf(facts.framework);
-  if (place == nullptr || !Meets(*place, self)) return;
-  const auto host = RendezvousHost(facts, *place, self);
+  const ContractVariable* const endpoint = VariableOf(facts, self, ContractVariable::Meaning::kEndpoint);
+  const ContractVariable* const place =
+      endpoint != nullptr ? endpoint : VariableOf(facts, self, ContractVariable::Meaning::kAddress);
+  const ContractVariable* const port_of =
+      endpoint != nullptr ? endpoint : VariableOf(facts, self, ContractVariable::Meaning::kPort);
+  if (place == nullptr || port_of == nullptr) return;
+  const auto host = RendezvousHost(facts, place->of, self);
   if (!host) return;
   const auto failed = [&report](std::string text) {
     report.findings.push_back(
         {Check::kRendezvousEndpoint, Outcome::kFailed, std::move(text), "leave where they meet to the contract", {}});
   };
-  const std::string address_name(place->address);
+  const std::string& address_name = place->name;
   const char* const given = Variable(address_name.c_str());
   if (given == nullptr) return failed(address_name + " is not set");
   std::string address = given;
-  std::string port_name = address_name;
+  const std::string& port_name = port_of->name;
   std::string port;
-  if (place->port.empty()) {
+  if (endpoint != nullptr) {
     const std::size_t colon = address.rfind(':');
     port = colon == std::string::npos ? "" : address.substr(colon + 1);
     address = address.substr(0, colon);
   } else {
-    port_name = place->port;
     const char* const number = Variable(port_name.c_str());
     if (number == nullptr) return failed(port_name + " is not set");
     port = number;
@@ -170,7 +176,8 @@ void FindRendezvous(const StubFacts& facts, Greeting& greeting, StubReport& repo
   if (*host != greeting.process) return;
   for (std::uint32_t i = 0; i < facts.processes.size(); ++i) {
     const StubPeer& peer = facts.processes[i];
-    if (Meets(*place, peer) && (place->plays != "worker" || peer.world == self.world)) greeting.visitors.push_back(i);
+    if (GetsVariable(*place, peer.plays) && RendezvousHost(facts, place->of, peer) == greeting.process)
+      greeting.visitors.push_back(i);
   }
 }
 

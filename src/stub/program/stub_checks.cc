@@ -26,99 +26,16 @@
 #include "spawn/start/spawn_spec.h"
 
 namespace muster {
-namespace {
 
-using enum Promise;
-
-// By framework.
-constexpr PromisedVariable kPromised[] = {
-    {"byteps", "DMLC_ROLE", "", kRole},
-    {"byteps", "DMLC_NUM_WORKER", "", kWorkerHosts},
-    {"byteps", "DMLC_NUM_SERVER", "", kServers},
-    {"byteps", "BYTEPS_LOCAL_RANK", "worker", kLocalRank},
-    {"byteps", "BYTEPS_LOCAL_SIZE", "worker", kLocalSize},
-    {"jax", "JAX_NUM_PROCESSES", "worker", kWorldSize},
-    {"jax", "JAX_PROCESS_ID", "worker", kRank},
-    {"jax", "JAX_PROCESS_INDEX", "worker", kRank},
-    {"jax", "SLURM_NTASKS", "worker", kWorldSize, false},
-    {"jax", "SLURM_PROCID", "worker", kRank, false},
-    {"jax", "SLURM_LOCALID", "worker", kLocalRank, false},
-    {"mindspore", "MS_ROLE", "", kRole},
-    {"mindspore", "MS_WORKER_NUM", "", kWorkers},
-    {"mindspore", "RANK_SIZE", "", kWorkers},
-    {"mindspore", "RANK_ID", "worker", kRank},
-    {"mindspore", "MS_NODE_ID", "worker", kRank},
-    {"mindspore", "DEVICE_ID", "worker", kDevice},
-    {"mindspore", "LOCAL_RANK", "worker", kLocalRank},
-    {"mindspore", "LOCAL_RANK_SIZE", "worker", kLocalSize},
-    {"mindspore-ps", "MS_ROLE", "", kRole},
-    {"mindspore-ps", "MS_WORKER_NUM", "", kWorkers},
-    {"mindspore-ps", "MS_SERVER_NUM", "", kServers},
-    {"mindspore-ps", "RANK_ID", "worker", kRank, false},
-    {"mindspore-ps", "RANK_SIZE", "worker", kWorkers, false},
-    {"mindspore-ps", "LOCAL_RANK", "worker", kLocalRank, false},
-    {"mindspore-ps", "LOCAL_RANK_SIZE", "worker", kLocalSize, false},
-    {"mindspore-ranktable", "RANK_ID", "worker", kRank},
-    {"mindspore-ranktable", "RANK_SIZE", "worker", kWorkers},
-    {"mindspore-ranktable", "LOCAL_RANK", "worker", kLocalRank},
-    {"mindspore-ranktable", "LOCAL_RANK_SIZE", "worker", kLocalSize},
-    {"mpi", "OMPI_COMM_WORLD_RANK", "worker", kRank, false},
-    {"mpi", "OMPI_COMM_WORLD_SIZE", "worker", kWorldSize, false},
-    {"mpi", "OMPI_UNIVERSE_SIZE", "worker", kWorldSize, false},
-    {"mpi", "OMPI_COMM_WORLD_LOCAL_RANK", "worker", kLocalRank, false},
-    {"mpi", "OMPI_COMM_WORLD_LOCAL_SIZE", "worker", kLocalSize, false},
-    {"ps-lite", "DMLC_ROLE", "", kRole},
-    {"ps-lite", "DMLC_NUM_WORKER", "", kWorkers},
-    {"ps-lite", "DMLC_NUM_SERVER", "", kServers},
-    {"torch", "RANK", "worker", kRank},
-    {"torch", "WORLD_SIZE", "worker", kWorldSize},
-    {"torch", "LOCAL_RANK", "worker", kLocalRank},
-    {"torch", "LOCAL_WORLD_SIZE", "worker", kLocalSize},
-};
-
-constexpr RendezvousVariables kRendezvous[] = {
-    {"byteps", "scheduler", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"},
-    {"jax", "worker", "JAX_COORDINATOR_ADDRESS", ""},
-    {"mindspore", "scheduler", "MS_SCHED_HOST", "MS_SCHED_PORT"},
-    {"mindspore-ps", "scheduler", "MS_SCHED_HOST", "MS_SCHED_PORT"},
-    {"ps-lite", "scheduler", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT"},
-    {"torch", "worker", "MASTER_ADDR", "MASTER_PORT"},
-};
-
-// Other contracts promise nothing, or only files.
-constexpr std::string_view kOthers[] = {"none", "tensorflow"};
-
-}  // namespace
-
-std::span<const PromisedVariable> PromisesOf(std::string_view framework) {
-  const auto* const first = std::find_if(std::begin(kPromised), std::end(kPromised),
-                                         [&](const PromisedVariable& row) { return row.framework == framework; });
-  const auto* const last =
-      std::find_if(first, std::end(kPromised), [&](const PromisedVariable& row) { return row.framework != framework; });
-  return {first, last};
-}
-
-const RendezvousVariables* RendezvousOf(std::string_view framework) {
-  const auto* const found =
-      std::find_if(std::begin(kRendezvous), std::end(kRendezvous),
-                   [&](const RendezvousVariables& place) { return place.framework == framework; });
-  return found == std::end(kRendezvous) ? nullptr : found;
-}
-
-std::string_view RoleWord(std::string_view framework, std::string_view plays) {
-  if (framework == "ps-lite" || framework == "byteps") return plays;
-  if (framework != "mindspore" && framework != "mindspore-ps") return {};
-  if (plays == "scheduler") return "MS_SCHED";
-  return plays == "server" ? "MS_PSERVER" : "MS_WORKER";
-}
-
-bool IsKnownContract(std::string_view framework) {
-  return !PromisesOf(framework).empty() ||
-         std::find(std::begin(kOthers), std::end(kOthers), framework) != std::end(kOthers);
+bool GetsVariable(const ContractVariable& variable, std::string_view plays) {
+  if (plays == "other" || plays == "launcher") return false;
+  return variable.roles.empty() ||
+         std::find(variable.roles.begin(), variable.roles.end(), plays) != variable.roles.end();
 }
 
 namespace {
 
+using Meaning = ContractVariable::Meaning;
 using Outcome = StubFinding::Outcome;
 
 std::vector<std::string> Split(std::string_view list) {
@@ -131,30 +48,31 @@ std::vector<std::string> Split(std::string_view list) {
   return words;
 }
 
-Check CheckOf(Promise promise) {
-  return promise == Promise::kRank || promise == Promise::kLocalRank || promise == Promise::kRole ? Check::kRanks
-                                                                                                  : Check::kCounts;
+Check CheckOf(Meaning is) {
+  return is == Meaning::kRank || is == Meaning::kLocalRank || is == Meaning::kRole ? Check::kRanks : Check::kCounts;
 }
 
 // The value according to the plan; nothing if the plan has no number for it.
-std::optional<std::uint32_t> Planned(const StubFacts& facts, const StubPeer& self, Promise promise) {
-  switch (promise) {
-    case Promise::kRank:
+std::optional<std::uint32_t> Planned(const StubFacts& facts, const StubPeer& self, const ContractVariable& variable) {
+  switch (variable.is) {
+    case Meaning::kRank:
       return self.rank;
-    case Promise::kWorldSize:
+    case Meaning::kWorldSize:
       return self.world_size;
-    case Promise::kLocalRank:
+    case Meaning::kLocalRank:
       return self.local_rank;
-    case Promise::kLocalSize:
+    case Meaning::kLocalSize:
       return self.local_size;
-    case Promise::kWorkers:
-      return facts.workers;
-    case Promise::kServers:
-      return facts.servers;
-    case Promise::kWorkerHosts:
+    case Meaning::kCount:
+      return static_cast<std::uint32_t>(std::count_if(facts.processes.begin(), facts.processes.end(),
+                                                      [&](const StubPeer& peer) { return peer.plays == variable.of; }));
+    case Meaning::kWorkerHosts:
       return facts.worker_hosts;
-    case Promise::kRole:
-    case Promise::kDevice:
+    case Meaning::kRole:
+    case Meaning::kTasks:
+    case Meaning::kAddress:
+    case Meaning::kPort:
+    case Meaning::kEndpoint:
       break;
   }
   return std::nullopt;
@@ -165,27 +83,28 @@ class Promises {
   Promises(const StubFacts& facts, const StubPeer& self, const StubVariable& variable, StubReport& report)
       : facts_(facts), self_(self), variable_(variable), report_(report) {}
 
-  void Look(const PromisedVariable& row) {
-    if (row.promise == Promise::kDevice) return;
-    const Check check = CheckOf(row.promise);
-    const char* const value = variable_(std::string(row.variable).c_str());
+  void Look(const ContractVariable& variable) {
+    if (variable.is == Meaning::kAddress || variable.is == Meaning::kPort || variable.is == Meaning::kEndpoint) return;
+    const Check check = CheckOf(variable.is);
+    const char* const value = variable_(variable.name.c_str());
     if (value == nullptr) {
-      if (row.always) Failed(check, fmt::format("{} is not set", row.variable));
+      if (!variable.optional) Failed(check, fmt::format("{} is not set", variable.name));
       return;
     }
-    if (row.promise == Promise::kRole) {
-      const std::string_view word = RoleWord(facts_.framework, self_.plays);
+    if (variable.is == Meaning::kTasks) return LookAtTasks(variable.name, value);
+    if (variable.is == Meaning::kRole) {
+      const auto found = variable.words.find(self_.plays);
+      const std::string& word = found == variable.words.end() ? self_.plays : found->second;
       if (value != word)
-        Failed(check, fmt::format("{} is {}, and a {} is {}", row.variable, Quoted(value), self_.plays, word));
-      return Seen(check, row.variable);
+        Failed(check, fmt::format("{} is {}, and a {} is {}", variable.name, Quoted(value), self_.plays, word));
+      return Seen(check, variable.name);
     }
     const auto number = ParseNumber<std::int64_t>(value);
-    if (row.promise == Promise::kRank && !report_.says_rank) report_.says_rank = number;
-    const auto planned = Planned(facts_, self_, row.promise);
-    if (planned && number != std::int64_t{*planned}) {
-      Failed(check, fmt::format("{} is {}, and the plan has {}", row.variable, Quoted(value), *planned));
-    }
-    Seen(check, row.variable);
+    if (variable.is == Meaning::kRank && !report_.says_rank) report_.says_rank = number;
+    const auto planned = Planned(facts_, self_, variable);
+    if (planned && number != std::int64_t{*planned})
+      Failed(check, fmt::format("{} is {}, and the plan has {}", variable.name, Quoted(value), *planned));
+    Seen(check, variable.name);
   }
 
   void LookAtContext(const std::string& text) {
@@ -205,21 +124,6 @@ class Promises {
     compare("set_auto_parallel_context", "global_rank", Check::kRanks, self_.rank);
   }
 
-  // {"cluster": {"worker": ["address:port", …], "ps": […]}, …}: as many tasks as the plan has processes.
-  void LookAtTensorFlow() {
-    const char* const text = variable_("TF_CONFIG");
-    if (text == nullptr) return Failed(Check::kCounts, "TF_CONFIG is not set");
-    const Value json = ValueFromJsonText(text).value_or(Value());
-    const Value& cluster = ValueField(json, "cluster");
-    if (cluster.AsMap() == nullptr) return Failed(Check::kCounts, "TF_CONFIG cannot be read");
-    for (const auto& [task, planned] : {std::pair{"worker", facts_.workers}, std::pair{"ps", facts_.servers}}) {
-      const std::size_t count = ListField(cluster, task).size();
-      if (count != planned)
-        Failed(Check::kCounts, fmt::format("TF_CONFIG has {} tasks of {}, and the plan {}", count, task, planned));
-    }
-    Seen(Check::kCounts, "TF_CONFIG");
-  }
-
   void Report() {
     for (const Check check : {Check::kRanks, Check::kCounts}) {
       const std::string& seen = seen_[check == Check::kRanks ? 0 : 1];
@@ -231,6 +135,18 @@ class Promises {
   }
 
  private:
+  // {"cluster": {"worker": ["address:port", …], "ps": […]}, …}: as many tasks as the plan has processes.
+  void LookAtTasks(const std::string& name, const char* text) {
+    const Value json = ValueFromJsonText(text).value_or(Value());
+    const Value& cluster = ValueField(json, "cluster");
+    if (cluster.AsMap() == nullptr) return Failed(Check::kCounts, name + " cannot be read");
+    for (const auto& [task, planned] : {std::pair{"worker", facts_.workers}, std::pair{"ps", facts_.servers}}) {
+      const std::size_t count = ListField(cluster, task).size();
+      if (count != planned)
+        Failed(Check::kCounts, fmt::format("{} has {} tasks of {}, and the plan {}", name, count, task, planned));
+    }
+    Seen(Check::kCounts, name);
+  }
   void Failed(Check check, std::string text) {
     report_.findings.push_back({check,
                                 Outcome::kFailed,
@@ -251,15 +167,14 @@ class Promises {
   std::array<std::string, 2> seen_;
 };
 
-bool PlaysInContract(std::string_view plays) { return plays == "scheduler" || plays == "server" || plays == "worker"; }
-
 // Checks the contract's variables for a process that has a role in it.
 void CheckContract(const StubFacts& facts, const StubPeer& self, Promises& promises, StubReport& report) {
-  for (const PromisedVariable& row : PromisesOf(facts.framework)) {
-    if (row.plays.empty() ? PlaysInContract(self.plays) : row.plays == self.plays) promises.Look(row);
+  if (facts.contract) {
+    for (const ContractVariable& variable : *facts.contract) {
+      if (GetsVariable(variable, self.plays)) promises.Look(variable);
+    }
+    return;
   }
-  if (facts.framework == "tensorflow") promises.LookAtTensorFlow();
-  if (IsKnownContract(facts.framework)) return;
   for (const Check check : {Check::kCounts, Check::kRendezvousEndpoint}) {
     report.findings.push_back(
         {check,

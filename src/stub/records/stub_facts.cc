@@ -6,6 +6,7 @@
 
 #include "base/values/number_text.h"
 #include "wire/archive/json_fields.h"
+#include "wire/archive/value_archive.h"
 
 namespace muster {
 // Members are in the order of their names.
@@ -21,7 +22,8 @@ void Fields(V& v, StubPeer& peer) {
 template <class V>
 void Fields(V& v, StubFacts& facts) {
   std::int64_t format = 1;
-  v("addresses", facts.addresses), v("device_kind", facts.device_kind), v("format", format);
+  v("addresses", facts.addresses), v("contract", facts.contract), v("device_kind", facts.device_kind),
+      v("format", format);
   v("framework", facts.framework), v("processes", facts.processes), v("run", facts.run), v("servers", facts.servers);
   v("within_ms", facts.within_ms), v("worker_hosts", facts.worker_hosts), v("workers", facts.workers);
   if constexpr (V::kReading) {

@@ -11,6 +11,8 @@
 
 #include <tl/expected.hpp>
 
+#include "muster/contract.h"
+
 namespace muster {
 
 struct StubPeer {
@@ -33,7 +35,8 @@ struct StubPeer {
 struct StubFacts {
   std::string run;
   std::string framework;
-  std::string device_kind;  // as DeviceUse::kind of the plan
+  std::optional<std::vector<ContractVariable>> contract;  // nothing: what its variables carry is not known
+  std::string device_kind;                                // as DeviceUse::kind of the plan
   std::uint32_t within_ms = 0;
   std::uint32_t workers = 0;
   std::uint32_t servers = 0;

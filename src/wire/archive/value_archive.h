@@ -1,8 +1,9 @@
 // Archive fields of public values (wire/archive/archive.h): values, diagnostics and their parts, and steps of an
-// activation, which the plan and its JSON use too.
+// activation and variables of a contract, which the plan and its JSON use too.
 #pragma once
 
 #include "muster/activation.h"
+#include "muster/contract.h"
 #include "muster/diagnostic.h"
 #include "muster/value.h"
 #include "wire/archive/archive.h"
@@ -74,6 +75,15 @@ template <class A>
 void Fields(A& archive, ActivationStep& step) {
   archive("kind", WithNames(step.kind, kActivationKinds));
   archive("what", AtMost(step.what, std::size_t{1} << 20));
+}
+
+// … and of a variable of a contract; also used for the plan and the facts of a rehearsal.
+
+template <class A>
+void Fields(A& archive, ContractVariable& variable) {
+  archive("name", variable.name), archive("roles", As<UnlessNone>(variable.roles));
+  archive("is", WithNames(variable.is, kMeaningNames)), archive("of", As<UnlessNone>(variable.of));
+  archive("words", As<UnlessNone>(variable.words)), archive("optional", As<UnlessNone>(variable.optional));
 }
 
 }  // namespace muster

@@ -12,6 +12,7 @@ return {
     MS_COMM_TYPE = { "MindSpore has not read it since 1.1", since = "1.1" },
     MS_INTERFACE = { "MindSpore has not read it since 1.1", since = "1.1" },
   },
+  roles = { scheduler = "MS_SCHED", server = "MS_PSERVER", worker = "MS_WORKER" },  -- words of MS_ROLE
   -- Workers and servers 0 to 15 of a host try these ports first.
   own_ports = { 8118, 16309, "MindSpore's workers and servers open their own ports in 8118 to 16309" },
 }
