@@ -135,7 +135,7 @@ function muster.product(entries) end
 ---@return muster.Space
 function muster.zip(entries) end
 
----The points of the first space, then those of the second, … Draws (random and Sobol) choose each space equally often, whatever
+---The points of the first space, then those of the second, … Draws (random, Sobol and TPE) choose each space equally often, whatever
 ---the number of its points, or by `weights`: `muster.union { { … }, { … }, weights = { 3, 1 } }`.
 ---@param spaces table
 ---@return muster.Space
@@ -161,6 +161,11 @@ function muster.random(options) end
 ---@param options { seed?: integer, trials: integer, scramble?: boolean }
 ---@return muster.Sampler
 function muster.sobol(options) end
+
+---Points near those with good results, by a tree-structured Parzen estimator; the sweep needs an objective.
+---@param options { seed?: integer, trials?: integer }
+---@return muster.Sampler
+function muster.tpe(options) end
 
 ---The trial with the least value of the metric is the best: `muster.minimize "loss"`.
 ---@param metric string

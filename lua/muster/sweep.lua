@@ -15,6 +15,7 @@ local SEALED_KINDS = {
     grid = { "trials" },
     random = { "seed", "trials" },
     sobol = { "seed", "trials", "scramble" },
+    tpe = { "seed", "trials" },
   },
   ["a rule of early stopping"] = {
     asha = { "resource", "min", "max", "eta", "min_results" },

@@ -23,6 +23,7 @@ struct SamplerChoice {
     kGrid,    // every point, in the space's order
     kRandom,  // drawn; without repetition if the space is countable
     kSobol,   // low-discrepancy sequence
+    kTpe,     // near good results: tree-structured Parzen estimator
   };
   Kind kind = Kind::kGrid;
   std::optional<std::uint64_t> trials = {};  // of a grid: an upper limit
@@ -63,9 +64,11 @@ class Sampler {
   virtual Point At(std::uint64_t trial) = 0;
   // Whether At() is a function of the space, the choice and the number of the trial, whatever was asked and told.
   virtual bool is_sequence() const { return true; }
-  // A trial was judged impossible, or has ended: its objective as a loss, if it reported one. In the order of the
-  // sweep's journal, for each trial the last time counts.
+  // A trial has ended: its objective as a loss, if it reported one. In the order of the sweep's journal, for each trial
+  // the last time counts.
   virtual void Tell(std::uint64_t trial, std::optional<double> loss);
+  // A trial was judged impossible, which is no bad result.
+  virtual void TellImpossible(std::uint64_t trial) { Tell(trial, std::nullopt); }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().
   virtual void Recall(std::uint64_t first, const std::vector<Point>& points);
 
@@ -86,7 +89,7 @@ class Sampler {
 
 // One row for each sampler, in the order of SamplerChoice::Kind; src/space/NAME_sampler.cc has the rest.
 using SamplerMaker = Result<std::unique_ptr<Sampler>>(const CompiledSpace&, const SamplerChoice&);
-SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler;
+SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler, MakeTpeSampler;
 
 struct SamplerKind {
   const char* name;    // in sweep.json, as muster.NAME in a sweep file, and as --NAME N on the command line
@@ -94,6 +97,7 @@ struct SamplerKind {
   SamplerMaker* make;  // from a choice with a valid shard
   bool draws = true;   // it has a seed; otherwise its trials are the points of the space in order
   bool scrambles = false;
+  bool learns = false;  // from results, so it needs an objective
 };
 inline constexpr SamplerKind kSamplers[] = {
     {.name = "grid", .option = nullptr, .make = MakeGridSampler, .draws = false},
@@ -102,6 +106,10 @@ inline constexpr SamplerKind kSamplers[] = {
      .option = "number of Sobol trials (best a power of two)",
      .make = MakeSobolSampler,
      .scrambles = true},
+    {.name = "tpe",
+     .option = "number of trials that learn from the results (TPE)",
+     .make = MakeTpeSampler,
+     .learns = true},
 };
 constexpr const SamplerKind& KindOf(const SamplerChoice& choice) {
   return kSamplers[static_cast<std::size_t>(choice.kind)];

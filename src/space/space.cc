@@ -154,8 +154,62 @@ std::string AxisText(const Axis& axis) {
   return text + ")";
 }
 
+namespace {
+
+bool IsSame(const Value& one, const Value& other) {
+  return one == other || (one.IsNumber() && other.IsNumber() && one.Number() == other.Number());
+}
+
+// Whether they are numbers that rise or fall.
+bool AreOrdered(const std::vector<Value>& values) {
+  if (!std::all_of(values.begin(), values.end(), [](const Value& value) { return value.IsNumber(); })) return false;
+  const auto falls = [](const Value& one, const Value& other) { return one.Number() >= other.Number(); };
+  const auto rises = [](const Value& one, const Value& other) { return one.Number() <= other.Number(); };
+  return std::adjacent_find(values.begin(), values.end(), falls) == values.end() ||
+         std::adjacent_find(values.begin(), values.end(), rises) == values.end();
+}
+
+Span SpanOf(std::uint64_t index, std::uint64_t count, bool ordered) {
+  const auto at = [&](std::uint64_t end) { return static_cast<double>(end) / static_cast<double>(count); };
+  return {at(index), at(index + 1), ordered};
+}
+
+// The inverse of ValueFrom.
+std::optional<Span> LocateOn(const Axis& axis, const Value& value) {
+  if (axis.kind == Axis::Kind::kChoice) {
+    const auto found =
+        std::find_if(axis.values.begin(), axis.values.end(), [&](const Value& one) { return IsSame(one, value); });
+    if (found == axis.values.end()) return std::nullopt;
+    return SpanOf(static_cast<std::uint64_t>(found - axis.values.begin()), axis.values.size(), AreOrdered(axis.values));
+  }
+  const double number = value.Number();
+  if (!value.IsNumber() || number < axis.low || number > axis.high) return std::nullopt;
+  switch (axis.kind) {
+    case Axis::Kind::kRange: {
+      const auto index = static_cast<std::uint64_t>(std::llround((number - axis.low) / axis.step));
+      if (index > Steps(axis) || !IsSame(ValueAt(axis, index), value)) return std::nullopt;
+      return SpanOf(index, Steps(axis) + 1, true);
+    }
+    case Axis::Kind::kIntLogUniform: {
+      const double low = std::log(axis.low);
+      const double range = std::log(axis.high + 1) - low;
+      return Span{(std::log(number) - low) / range, (std::log(number + 1) - low) / range, true};
+    }
+    default: {
+      const bool log = axis.kind == Axis::Kind::kLogUniform;
+      const double u = log ? (std::log(number) - std::log(axis.low)) / (std::log(axis.high) - std::log(axis.low))
+                           : (number - axis.low) / (axis.high - axis.low);
+      return Span{u, u, true};
+    }
+  }
+}
+
+}  // namespace
+
 // The nodes of a compiled space: the number of points of each, and its n-th point. CompiledSpace checks which
 // combinations are valid.
+
+using Spans = std::map<std::string, Span>;
 
 // A node of a compiled space: its number of discrete points, and each of them.
 class CompiledSpace::Node {
@@ -164,6 +218,9 @@ class CompiledSpace::Node {
   virtual std::uint64_t size() const = 0;  // number of discrete points
   virtual void AddAt(std::uint64_t index, Point& point) const = 0;
   virtual void AddFrom(const Coordinate& coordinate, Point& point) const = 0;
+  // The inverse of AddFrom: adds the dimensions that it asks for this point. The number of the point's names that are
+  // from here; nothing if it does not have such a point.
+  virtual std::optional<std::size_t> Locate(const Point& point, Spans& spans) const = 0;
   virtual void ListDimensions(std::vector<std::string>& dimensions) const = 0;
   virtual void ListContinuous(std::vector<Axis>& axes) const = 0;
   // Whether AddFrom draws its countable points equally often.
@@ -218,6 +275,13 @@ class AxisNode : public Node {
   void AddFrom(const Coordinate& coordinate, Point& point) const override {
     point[axis_.name] = ValueFrom(axis_, coordinate(axis_.name));
   }
+  std::optional<std::size_t> Locate(const Point& point, Spans& spans) const override {
+    const auto value = point.find(axis_.name);
+    const auto span = value == point.end() ? std::nullopt : LocateOn(axis_, value->second);
+    if (!span) return std::nullopt;
+    spans[axis_.name] = *span;
+    return 1;
+  }
   void ListDimensions(std::vector<std::string>& dimensions) const override { dimensions.push_back(axis_.name); }
   void ListContinuous(std::vector<Axis>& axes) const override {
     if (!count_) axes.push_back(axis_);
@@ -237,6 +301,13 @@ class FixedNode : public Node {
   std::uint64_t size() const override { return 1; }
   void AddAt(std::uint64_t, Point& point) const override { Add(point); }
   void AddFrom(const Coordinate&, Point& point) const override { Add(point); }
+  std::optional<std::size_t> Locate(const Point& point, Spans&) const override {
+    const bool same = std::all_of(fixed_.begin(), fixed_.end(), [&](const auto& value) {
+      const auto found = point.find(value.first);
+      return found != point.end() && IsSame(found->second, value.second);
+    });
+    return same ? std::optional(fixed_.size()) : std::nullopt;
+  }
   void ListDimensions(std::vector<std::string>&) const override {}
   void ListContinuous(std::vector<Axis>&) const override {}
   bool DrawsEvenly() const override { return true; }
@@ -333,6 +404,18 @@ class ProductNode : public NodeOfParts {
     }
     point.merge(own);
   }
+  std::optional<std::size_t> Locate(const Point& point, Spans& spans) const override {
+    std::vector<const Node*> all;
+    for (const auto& part : parts) all.push_back(part.get());
+    for (const Node* part : Active(point)) all.push_back(part);
+    std::size_t names_here = 0;
+    for (const Node* part : all) {
+      const auto located = part->Locate(point, spans);
+      if (!located) return std::nullopt;
+      names_here += *located;
+    }
+    return names_here;
+  }
   void ListDimensions(std::vector<std::string>& dimensions) const override {
     NodeOfParts::ListDimensions(dimensions);
     for (const ConditionalPart& each : conditionals_) each.part->ListDimensions(dimensions);
@@ -377,6 +460,16 @@ class ZipNode : public NodeOfParts {
     const auto index = static_cast<std::uint64_t>(coordinate(dimension_) * static_cast<double>(size()));
     AddAt(std::min(index, size() - 1), point);
   }
+  std::optional<std::size_t> Locate(const Point& point, Spans& spans) const override {
+    for (std::uint64_t index = 0; index < size(); ++index) {
+      Point own;
+      AddAt(index, own);
+      if (!FixedNode(own).Locate(point, spans)) continue;
+      spans[dimension_] = SpanOf(index, size(), false);
+      return own.size();
+    }
+    return std::nullopt;
+  }
   void ListDimensions(std::vector<std::string>& dimensions) const override { dimensions.push_back(dimension_); }
 
  private:
@@ -405,6 +498,19 @@ class UnionNode : public NodeOfParts {
   void AddFrom(const Coordinate& coordinate, Point& point) const override {
     parts[DrawnPart(coordinate(dimension_))]->AddFrom(coordinate, point);
   }
+  // In the first part that has the point as a whole.
+  std::optional<std::size_t> Locate(const Point& point, Spans& spans) const override {
+    const auto here = static_cast<std::size_t>(
+        std::count_if(names.begin(), names.end(), [&](const std::string& name) { return point.contains(name); }));
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      Spans within;
+      if (parts[part]->Locate(point, within) != here) continue;
+      spans.merge(within);
+      spans[dimension_] = SpanOfPart(part);
+      return here;
+    }
+    return std::nullopt;
+  }
   void ListDimensions(std::vector<std::string>& dimensions) const override {
     dimensions.push_back(dimension_);
     NodeOfParts::ListDimensions(dimensions);
@@ -429,6 +535,15 @@ class UnionNode : public NodeOfParts {
     }
     const auto found = std::upper_bound(weight_ends_.begin(), weight_ends_.end(), u * weight_ends_.back());
     return std::min(static_cast<std::size_t>(found - weight_ends_.begin()), parts.size() - 1);
+  }
+
+  Span SpanOfPart(std::size_t part) const {
+    const auto share = [&](const auto& ends) {
+      const auto all = static_cast<double>(ends.back());
+      return Span{part == 0 ? 0 : static_cast<double>(ends[part - 1]) / all, static_cast<double>(ends[part]) / all,
+                  false};
+    };
+    return weight_ends_.empty() ? share(ends_) : share(weight_ends_);
   }
 
   std::string dimension_;
@@ -766,6 +881,11 @@ Point CompiledSpace::From(const Coordinate& coordinate) const {
   Point point;
   root_->AddFrom(coordinate, point);
   return point;
+}
+std::optional<std::map<std::string, Span>> CompiledSpace::Locate(const Point& point) const {
+  Spans spans;
+  if (root_->Locate(point, spans) != point.size()) return std::nullopt;
+  return spans;
 }
 
 }  // namespace muster

@@ -116,6 +116,15 @@ void RenameInSpace(Space& space, const std::map<std::string, std::string>& names
 // Returns a coordinate in [0, 1) for each dimension, by its name.
 using Coordinate = std::function<double(const std::string& dimension)>;
 
+// The coordinates of a dimension that give a point its value: from low to high; one number if the axis is continuous.
+struct Span {
+  double low = 0;
+  double high = 0;
+  bool ordered = true;  // whether values at near coordinates are similar: numbers, not names or parts of a union
+
+  bool operator==(const Span&) const = default;
+};
+
 class CompiledSpace {
  public:
   // Kind "space": an axis that CheckAxis refuses, a name twice in one product or zip, parts of a zip that differ in
@@ -140,6 +149,8 @@ class CompiledSpace {
   // union, which chooses a part by its weight.
   const std::vector<std::string>& dimensions() const;
   Point From(const Coordinate& coordinate) const;
+  // Where From() gives this point, for each dimension that it depends on; nothing if the space does not have it.
+  std::optional<std::map<std::string, Span>> Locate(const Point& point) const;
   // Whether From() gives all discrete points equally often: not if parts of a union or cases of a condition have other
   // shares of the draws than of the points.
   bool draws_evenly() const;

@@ -64,6 +64,12 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
   } else if (auto sampler = Sampler::Of(*space, sweep.sampler); !sampler) {
     problems = sampler.error();
   }
+  if (KindOf(sweep.sampler).learns && !sweep.objective) {
+    problems.push_back(
+        Error("sampler", sweep.sampler.place,
+              std::string(KindOf(sweep.sampler).name) + " learns from results, and the sweep has no objective",
+              "objective = muster.minimize \"loss\", or --minimize loss"));
+  }
   if (!sweep.early_stop) return problems;
   const EarlyStopChoice& stop = *sweep.early_stop;
   if (!sweep.objective) {

@@ -67,7 +67,7 @@ TEST(World, OffersExactlyTheseFunctionsOfMuster) {
     muster.flags muster.float muster.grid muster.here muster.int muster.int_log_uniform muster.int_uniform muster.list muster.load
     muster.log_uniform muster.map muster.maximize muster.median muster.minimize muster.null:userdata muster.override muster.path muster.product
     muster.quantised muster.random muster.range muster.read_json muster.read_yaml muster.recipe muster.secret muster.shell
-    muster.site muster.size muster.sobol muster.string muster.sweep muster.uniform muster.union muster.variant
+    muster.site muster.size muster.sobol muster.string muster.sweep muster.tpe muster.uniform muster.union muster.variant
     muster.when muster.zip)"));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -220,6 +221,161 @@ TEST(Sampler, ReportsWhyASpaceIsUnsuitable) {
   shard.shards = 4;
   EXPECT_EQ(PointsOf(kCounted, shard), Lines{"shard 4 of 4: there is no such one"});
   EXPECT_EQ(PointsOf(kCounted, {Kind::kRandom, 0}), Lines{"a sweep of no trials tries nothing"});
+}
+
+// A sampler that learns, whose trials have the loss of a function; those for which it has none fail.
+struct Learning {
+  using Loss = std::function<std::optional<double>(const Point&)>;
+
+  Learning(const Space& description, std::uint64_t trials, Loss of)
+      : space(*CompiledSpace::Of(description)), loss(std::move(of)) {
+    Begin(trials);
+  }
+  void Begin(std::uint64_t trials) {
+    sampler = *Sampler::Of(space, {Kind::kTpe, trials, 3});
+    reported = points.size();
+  }
+  // Asks for this many trials at a time, and tells their results, until there are so many.
+  void RunTo(std::size_t trials, std::uint64_t batch = 1) {
+    while (reported < std::min<std::size_t>(trials, sampler->size())) {
+      const auto asked = sampler->Ask(reported, std::min(batch, sampler->size() - reported));
+      ASSERT_FALSE(asked.empty());
+      points.resize(reported);
+      points.insert(points.end(), asked.begin(), asked.end());
+      for (; reported < points.size(); ++reported) sampler->Tell(reported, loss(points[reported]));
+    }
+  }
+  // As when the sweep is resumed after so many trials.
+  void ResumeAfter(std::size_t trials) {
+    points.resize(trials);
+    Begin(sampler->size());
+    sampler->Recall(0, points);
+    for (std::size_t i = 0; i < trials; ++i) sampler->Tell(i, loss(points[i]));
+  }
+  std::vector<std::string> Texts() const {
+    std::vector<std::string> texts;
+    for (const Point& point : points) texts.push_back(PointText(point));
+    return texts;
+  }
+
+  CompiledSpace space;
+  Loss loss;
+  std::unique_ptr<Sampler> sampler;
+  std::vector<Point> points;
+  std::size_t reported = 0;
+};
+
+Space WhenOptimizer(const char* optimizer, Space axis) {
+  Space when;
+  when.kind = Space::Kind::kWhen;
+  when.condition = {{"optimizer", {optimizer}}};
+  when.parts = {std::move(axis)};
+  return when;
+}
+// Axes of every kind, of which each optimizer has one of its own.
+const Space kMixed =
+    ProductOf({AxisSpace({"optimizer", Axis::Kind::kChoice, {"adam", "sgd"}}),
+               AxisSpace({"lr", Axis::Kind::kLogUniform, {}, 1e-5, 1e-1}),
+               AxisSpace({"units", Axis::Kind::kIntLogUniform, {}, 1, 64}), FixedPoint({{"layers", 4}}),
+               WhenOptimizer("adam", AxisSpace({"beta", Axis::Kind::kUniform, {}, 0.5, 1})),
+               WhenOptimizer("sgd", AxisSpace({"momentum", Axis::Kind::kUniform, {}, 0, 0.99}))});
+std::optional<double> MixedLoss(const Point& point) {
+  const bool adam = *point.at("optimizer").AsString() == "adam";
+  const double own =
+      adam ? 0.5 + std::abs(point.at("beta").Number() - 0.9) : std::abs(point.at("momentum").Number() - 0.9);
+  return own + std::abs(std::log10(point.at("lr").Number()) + 2) + std::abs(std::log2(point.at("units").Number()) - 4);
+}
+
+TEST(TpeSampler, TriesTheSamePointsWithTheSameSeedAndAfterAnyInterruption) {
+  for (const std::uint64_t batch : {1, 4}) {
+    Learning whole(kMixed, 40, MixedLoss);
+    whole.RunTo(40, batch);
+    for (std::size_t cut = 0; cut < 40; cut += batch) {
+      Learning cut_short(kMixed, 40, MixedLoss);
+      cut_short.RunTo(cut, batch);
+      cut_short.ResumeAfter(cut);
+      cut_short.RunTo(40, batch);
+      EXPECT_EQ(cut_short.Texts(), whole.Texts()) << cut;
+    }
+  }
+}
+
+TEST(TpeSampler, ComesCloserThanRandomDraws) {
+  Learning tpe(kMixed, 80, MixedLoss);
+  tpe.RunTo(80);
+  const auto random = *Sampler::Of(tpe.space, {Kind::kRandom, 80, 3});
+  const auto mean_of = [](const std::vector<Point>& points) {
+    double sum = 0;
+    for (auto point = points.end() - 40; point != points.end(); ++point) sum += *MixedLoss(*point);
+    return sum / 40;
+  };
+  EXPECT_LT(mean_of(tpe.points), mean_of(random->Ask(0, 80)) / 2);
+  const auto texts = tpe.Texts();
+  EXPECT_EQ(CountWith(texts, "layers=4"), 80);
+  EXPECT_EQ(CountWith(texts, "beta="), CountWith(texts, "optimizer=adam"));
+}
+
+TEST(TpeSampler, GivesAsManyPointsAsAskedWhileOthersRun) {
+  Learning tpe(kMixed, 60, MixedLoss);
+  tpe.RunTo(20);
+  const auto asked = tpe.sampler->Ask(20, 30);
+  ASSERT_EQ(asked.size(), 30U);
+  std::set<std::string> distinct;
+  for (const Point& point : asked) distinct.insert(PointText(point));
+  EXPECT_EQ(distinct.size(), 30U);
+  EXPECT_EQ(tpe.sampler->Ask(20, 30), asked) << "those asked for before stay the same";
+  EXPECT_EQ(tpe.sampler->At(25), asked[5]);
+}
+
+TEST(TpeSampler, TriesEveryPointOfACountedSpaceOnce) {
+  Learning tpe(kCounted, 1000, [](const Point& point) { return point.at("a").Number(); });
+  tpe.RunTo(1000, 3);
+  const auto texts = tpe.Texts();
+  EXPECT_EQ(texts.size(), 48U) << "there are no more";
+  EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 48U);
+}
+
+TEST(TpeSampler, LearnsNothingBadFromPointsThatAreImpossible) {
+  const Space space = ProductOf({AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1}), RangeOf("n", 3)});
+  const auto loss = [](const Point& point) { return point.at("x").Number(); };
+  Learning one(space, 60, loss);
+  one.RunTo(20);
+  Learning other(space, 60, loss);
+  other.RunTo(20);
+  // Whatever was said of impossible trials before the last time does not count.
+  other.sampler->Ask(20, 1);
+  other.sampler->Tell(20, 5.0);
+  other.sampler->TellImpossible(20);
+  one.sampler->Ask(20, 1);
+  one.sampler->TellImpossible(20);
+  EXPECT_EQ(one.sampler->Ask(21, 5), other.sampler->Ask(21, 5));
+  Learning some(RangeOf("n", 99), 100, loss);
+  std::set<std::string> tried;
+  for (std::uint64_t trial = 0; trial < 100; ++trial) {
+    const auto asked = some.sampler->Ask(trial, 1);
+    EXPECT_TRUE(tried.insert(PointText(asked.front())).second) << "again";
+    some.sampler->TellImpossible(trial);
+  }
+}
+
+TEST(TpeSampler, AvoidsWhatFails) {
+  const auto fails_above = [](const Point& point) -> std::optional<double> {
+    if (point.at("x").Number() > 0.5) return std::nullopt;
+    return std::abs(0.3 - point.at("x").Number());
+  };
+  Learning tpe(AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1}), 60, fails_above);
+  tpe.RunTo(60);
+  const auto failed =
+      std::count_if(tpe.points.begin() + 20, tpe.points.end(), [&](const Point& point) { return !fails_above(point); });
+  EXPECT_LT(failed, 10) << "of 40, of which half of the draws at random do";
+  Learning never(AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1}), 30, [](const Point&) { return std::nullopt; });
+  never.RunTo(30);
+  EXPECT_EQ(never.points.size(), 30U);
+}
+
+TEST(TpeSampler, NeedsANumberOfTrialsForAContinuousSpace) {
+  EXPECT_EQ(PointsOf(kContinuous, {Kind::kTpe}), std::vector<std::string>{"missing number of trials"});
+  EXPECT_EQ(PointsOf(kCounted, {Kind::kTpe}).size(), 48U);
 }
 
 }  // namespace

@@ -197,6 +197,42 @@ TEST(Space, ChoosesPartsOfAUnionIndependentlyOfTheirValues) {
   EXPECT_NEAR(x(0.9, 0.9, 0), 4, 1e-9);
 }
 
+TEST(Space, LocatesThePointsThatItDraws) {
+  const Space description =
+      Product({Choice("optimizer", {"adam", "sgd"}), LogUniform("lr", 1e-5, 1e-1),
+               When({{"optimizer", {"adam"}}}, LogUniform("eps", 1e-9, 1)),
+               Zip({Choice("a", {1, 2, 1}), Choice("b", {4, 4, 5})}),
+               Union({Product({Fixed({{"kind", "x"}}), LogUniform("x", 1, 2)}),
+                      Product({Fixed({{"kind", "y"}}), LogUniform("x", 2, 3)}), Choice("n", {1, 2, 4})})});
+  const auto space = CompiledSpace::Of(description);
+  ASSERT_TRUE(space);
+  for (std::uint64_t draw = 0; draw < 200; ++draw) {
+    std::map<std::string, double> asked;
+    const Point point = space->From(
+        [&](const std::string& dimension) { return asked.emplace(dimension, Draw(1, draw, dimension)).first->second; });
+    const auto spans = space->Locate(point);
+    ASSERT_TRUE(spans) << PointText(point);
+    EXPECT_EQ(spans->size(), asked.size()) << PointText(point);
+    for (const auto& [dimension, u] : asked) {
+      EXPECT_GE(u, spans->at(dimension).low - 1e-5) << dimension;  // numbers have six digits
+      EXPECT_LE(u, spans->at(dimension).high + 1e-5) << dimension;
+    }
+    EXPECT_EQ(space->From([&](const std::string& dimension) {
+      return (spans->at(dimension).low + spans->at(dimension).high) / 2;
+    }),
+              point);
+  }
+  EXPECT_FALSE(space->Locate({{"optimizer", "adam"}}));
+  const auto numbers =
+      CompiledSpace::Of(Product({Choice("n", {1, 2, 4}), Choice("m", {2, 1, 4}), LogUniform("lr", 1, 10)}));
+  const auto spans = numbers->Locate({{"n", 2.0}, {"m", 4}, {"lr", 10}});
+  EXPECT_EQ(spans->at("n"), (Span{1. / 3, 2. / 3, true}));
+  EXPECT_EQ(spans->at("m"), (Span{2. / 3, 1, false}));
+  EXPECT_EQ(spans->at("lr"), (Span{1, 1, true}));
+  EXPECT_FALSE(numbers->Locate({{"n", 3}, {"m", 4}, {"lr", 2}})) << "another value";
+  EXPECT_FALSE(numbers->Locate({{"n", 2}, {"m", 4}, {"lr", 2}, {"x", 1}})) << "another name";
+}
+
 TEST(Space, RefusesMistakesAndNamesThem) {
   const auto weighted = [](std::vector<double> weights) {
     Space space = Union({Choice("a", {1}), Choice("a", {2})});

@@ -53,5 +53,17 @@ TEST(SweepDescription, NamesClassesAndDirections) {
             R"({"max":1,"on":["host_lost"],"patterns":{"oom_host":"killed"},"quarantine_host_after":2})");
 }
 
+TEST(SweepDescription, OfASamplerThatLearnsNeedsAnObjective) {
+  SweepDescription sweep;
+  sweep.space = {.kind = Space::Kind::kAxis, .axis = {.name = "a", .values = {1, 2}}};
+  sweep.sampler = {SamplerChoice::Kind::kTpe, 2};
+  const Diagnostics problems = CheckSweep(sweep);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems.front().message, "tpe learns from results, and the sweep has no objective");
+  EXPECT_EQ(problems.front().hint, "objective = muster.minimize \"loss\", or --minimize loss");
+  sweep.objective = {.metric = "loss"};
+  EXPECT_TRUE(CheckSweep(sweep).empty());
+}
+
 }  // namespace
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -120,6 +121,67 @@ TEST(AskedSampler, TriesTheSamePointsAfterAnyInterruption) {
     continued.RunUntil(kNever);
     EXPECT_EQ(continued.Tried(), whole.Tried()) << cut;
   }
+}
+
+// A sweep by TPE, two trials at a time.
+class ByTpe : public ScheduledSweep {
+ public:
+  explicit ByTpe(std::vector<PoolHost> hosts = {{"", 0, 2}}) : ScheduledSweep(1000, Description(), std::move(hosts)) {
+    ResumeFrom();
+  }
+
+ private:
+  static SweepDescription Description() {
+    SweepDescription description;
+    description.sampler = {SamplerChoice::Kind::kTpe, 60, 1};
+    return description;
+  }
+};
+
+TEST(AskedSampler, IsAskedWhenTrialsCanStart) {
+  ByTpe sweep;
+  sweep.Judge();
+  EXPECT_EQ(sweep.scheduler->progress().judged_to(), 2U) << "that fit";
+  const auto started = sweep.Start();
+  ASSERT_EQ(started.size(), 2U);
+  sweep.Judge();
+  EXPECT_EQ(sweep.scheduler->progress().judged_to(), 2U);
+  sweep.End(started.front(), TrialClass::kOk, {}, 1.0);
+  sweep.Judge();
+  EXPECT_EQ(sweep.scheduler->progress().judged_to(), 3U);
+}
+
+TEST(AskedSampler, IsAskedForAsManyTrialsAsHaveDevices) {
+  ByTpe sweep({{"", 8, 64}});
+  sweep.Judge();
+  const TrialNeeds four = {{4, 1}};
+  const auto started = sweep.Start(four);
+  ASSERT_EQ(started.size(), 2U);
+  const std::uint64_t before = sweep.scheduler->progress().judged_to();
+  for (const TrialNumber trial : started) sweep.End(trial, TrialClass::kOk, {}, 1.0);
+  std::size_t waiting = before - 2;
+  for (; waiting > 0; waiting -= std::min<std::size_t>(waiting, 2)) {
+    for (const TrialNumber trial : sweep.Start(four)) sweep.End(trial, TrialClass::kOk, {}, 1.0);
+  }
+  sweep.Judge();
+  EXPECT_EQ(sweep.scheduler->progress().judged_to(), before + 2) << "of four devices each";
+}
+
+TEST(AskedSampler, ThatLearnsTriesBetterPointsLater) {
+  ByTpe sweep;
+  std::vector<double> losses;
+  while (!sweep.scheduler->over()) {
+    sweep.Judge();
+    const auto started = sweep.Start();
+    ASSERT_FALSE(started.empty()) << "it does not go on";
+    for (const TrialNumber trial : started) {
+      losses.push_back(std::abs(sweep.sampler->At(trial).at("x").Number() - 630));
+      sweep.End(trial, TrialClass::kOk, {}, losses.back());
+    }
+  }
+  ASSERT_EQ(losses.size(), 60U);
+  const double first = std::accumulate(losses.begin(), losses.begin() + 20, 0.0);
+  EXPECT_LT(std::accumulate(losses.end() - 20, losses.end(), 0.0), first * 0.75);
 }
 
 }  // namespace

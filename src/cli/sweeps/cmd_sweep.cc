@@ -183,10 +183,12 @@ Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& ev
     drawn.sampler.weighted = false;  // of the points of a grid, each counts once
     drawn.sampler.trials = kSample;
   }
+  const bool learns = KindOf(sweep.sampler).learns;
+  if (learns) drawn.sampler.kind = SamplerChoice::Kind::kRandom;  // its points are known when there are results
   const std::uint64_t most = all_needed ? preview.trials : std::min(kSample, preview.trials);
   auto trials = judging.Judge(drawn, JudgeRequest::What::kTrials, most, too_many_plans);
   if (!trials) return Fail(trials.error());
-  const bool all = trials->points == preview.trials && !(!all_needed && grid);
+  const bool all = trials->points == preview.trials && !(!all_needed && grid) && !learns;
   preview.possible_trials = all ? trials->possible : share_of(*trials);
   // Each point is tried once, even if it is drawn several times.
   if (preview.of_layouts && !preview.continuous) {

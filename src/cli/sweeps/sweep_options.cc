@@ -248,7 +248,7 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
     for (CLI::Option* other : samplers) sampler->excludes(other);
     samplers.push_back(sampler);
   }
-  app.add_option("--seed", options.seed, "seed of --random and --sobol (default: 0)")->type_name("N");
+  app.add_option("--seed", options.seed, "seed of the sampler (default: 0)")->type_name("N");
   app.add_option("--shard", options.shard, "run only this part of the trials: 0/4 to 3/4")->type_name("I/N");
   auto* minimize =
       app.add_option("--minimize", options.minimize, "the best trial has the smallest value of this metric");

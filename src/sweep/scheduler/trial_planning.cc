@@ -99,10 +99,37 @@ std::optional<TrialPlanning::ToJudge> TrialPlanning::NextToJudge() {
       to_plan_.size() >= kJudgedAtOnce / 2) {
     return std::nullopt;
   }
-  auto points = sampler_.Ask(first, std::min(kJudgedAtOnce, sampler_.size() - first));
+  std::uint64_t count = kJudgedAtOnce;
+  if (!sampler_.is_sequence()) {
+    // As late as possible, when it knows the most.
+    if (!to_plan_.empty() || !planning_.empty()) return std::nullopt;
+    count = FurtherStarts();
+    if (count == 0) return std::nullopt;
+  }
+  auto points = sampler_.Ask(first, std::min(count, sampler_.size() - first));
   if (points.empty()) return std::nullopt;  // it waits for results
   judging_ = true;
   return ToJudge{first, std::move(points)};
+}
+
+std::uint64_t TrialPlanning::FurtherStarts() const {
+  if (plans_.size() >= kMaxReady) return 0;
+  TrialQueue queue = queue_;
+  HostPool pool = hosts_.pool();
+  while (queue.Next(pool)) {
+  }
+  const bool idle = pool.running() == 0;
+  const auto& hosts = pool.hosts();
+  const bool with_devices =
+      std::any_of(hosts.begin(), hosts.end(), [](const PoolHost& host) { return host.devices > 0; });
+  const TrialNeeds needs = least_needs_.value_or(TrialNeeds{{with_devices ? 1U : 0U, 1}});
+  std::uint64_t count = 0;
+  for (; count < kMaxReady; ++count) {
+    const auto placed = pool.Place(needs);
+    if (!placed) break;
+    pool.Take(needs, *placed);
+  }
+  return idle ? std::max<std::uint64_t>(count, 1) : count;
 }
 
 void TrialPlanning::Judged(PointsJudged judged) {
@@ -173,6 +200,7 @@ Result<void> TrialPlanning::Planned(TrialNumber trial, const std::string& plan_i
                       "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
   }
   plans_[trial] = plan_id;
+  if (!least_needs_ || SizeOf(needs) < SizeOf(*least_needs_)) least_needs_ = needs;
   planned_[trial] = std::move(needs);
   NoLongerPlanned(trial);
   return {};

@@ -113,6 +113,9 @@ class TrialPlanning {
  private:
   void NoLongerPlanned(TrialNumber trial);
   std::uint64_t PointNumberOf(TrialNumber trial) const;
+  // How many further trials could start now, after those that are ready: as many of the smallest so far as fit. At
+  // least one if nothing runs.
+  std::uint64_t FurtherStarts() const;
   bool budget_used_up() const;
   bool IsWithinBudget(TrialNumber trial) const;
 
@@ -126,6 +129,7 @@ class TrialPlanning {
   std::set<TrialNumber> planning_;
   std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned
   TrialQueue queue_;
+  std::optional<TrialNeeds> least_needs_;     // of the trials planned so far
   std::map<TrialNumber, std::string> plans_;  // plan ids of planned and ready trials
 };
 

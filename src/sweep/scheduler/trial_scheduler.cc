@@ -35,7 +35,7 @@ void Inform(Sampler& sampler, const SweepEntry& entry) {
     if (!judged->points.empty()) sampler.Recall(judged->first, judged->points);
     for (const PointsJudged::Reason& reason : judged->impossible) {
       for (const auto& [first, last] : reason.trials) {
-        for (TrialNumber trial = first; trial <= last; ++trial) sampler.Tell(trial, std::nullopt);
+        for (TrialNumber trial = first; trial <= last; ++trial) sampler.TellImpossible(trial);
       }
     }
   } else if (const auto* ended = std::get_if<AttemptEnded>(&entry); ended != nullptr && !ended->again) {
