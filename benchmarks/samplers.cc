@@ -24,7 +24,7 @@ namespace {
 constexpr std::array<std::uint64_t, 3> kTrials = {25, 50, 100};
 
 // Median regrets of Optuna with the same startup trials, seeds 0 to 49: master 1d8ce7bb (2026-08-21) and tag v4.9.0.
-// The best of one by one and of batches of 8 for each number of trials.
+// Of batches of 8 the variants that count running trials as bad ones.
 struct Peer {
   const char* name;
   std::array<std::array<double, 3>, 7> medians;  // by function
