@@ -11,12 +11,7 @@ local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sample
                      "budget" }
 -- By kind, with their options.
 local SEALED_KINDS = {
-  ["a sampler"] = {
-    grid = { "trials" },
-    random = { "seed", "trials" },
-    sobol = { "seed", "trials", "scramble" },
-    tpe = { "seed", "trials" },
-  },
+  ["a sampler"] = host.samplers,
   ["a rule of early stopping"] = {
     asha = { "resource", "min", "max", "eta", "min_results" },
     median = { "resource", "warmup", "min_finished" },

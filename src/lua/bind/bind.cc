@@ -20,8 +20,30 @@
 #include "lua/state/own_files.h"
 #include "lua/state/stack.h"
 #include "lua/state/state.h"
+#include "space/sampler.h"
 
 namespace muster {
+
+namespace {
+
+// Pushes a table: the names of samplers, each with a list of its options in sweep files.
+void PushSamplers(lua_State* lua) {
+  lua_newtable(lua);
+  for (const SamplerKind& kind : kSamplers) {
+    lua_newtable(lua);
+    int options = 0;
+    const auto option = [&](const char* name) {
+      lua_pushstring(lua, name);
+      lua_rawseti(lua, -2, ++options);
+    };
+    if (kind.draws) option("seed");
+    option("trials");
+    if (kind.scrambles) option("scramble");
+    lua_setfield(lua, -2, kind.name);
+  }
+}
+
+}  // namespace
 
 OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   lua_newtable(lua);
@@ -37,6 +59,8 @@ OwnModules LoadOwnModules(lua_State* lua, Host& host) {
   BindPoints(lua, host);
   PushNull(lua);
   lua_setfield(lua, host_table, "null");
+  PushSamplers(lua);
+  lua_setfield(lua, host_table, "samplers");
 
   const auto load = [&](const char* path, std::initializer_list<int> arguments) {
     PushOwnChunk(lua, path);
