@@ -177,7 +177,7 @@ std::string HostDifferenceLine(std::span<const InspectedHost> hosts, const HostD
 }
 
 std::string InspectionText(std::span<const InspectedHost> hosts, const HostComparison& comparison,
-                           const std::vector<std::string>& remembered) {
+                           const std::vector<std::string>& remembered, const std::vector<std::string>& agents) {
   const auto reached = std::count_if(hosts.begin(), hosts.end(), [](const InspectedHost& h) { return h.why.empty(); });
   std::string text;
   if (hosts.size() == 1) {
@@ -186,6 +186,7 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
   } else {
     text = fmt::format("{} hosts, {} of them reached\n", hosts.size(), reached);
   }
+  if (!agents.empty()) text += fmt::format("agents for other architectures: {}\n", fmt::join(agents, ", "));
   text += comparison.faults.empty() ? "no faults\n" : "faults\n";
   for (const HostFault& fault : comparison.faults) text += FaultText(hosts, fault);
   if (!comparison.lacks.empty()) text += "missing, optional\n";
@@ -199,7 +200,7 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
 }
 
 std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison,
-                           const std::vector<std::string>& remembered) {
+                           const std::vector<std::string>& remembered, const std::vector<std::string>& agents) {
   Json all = Json::array();
   for (const InspectedHost& host : hosts) {
     const bool reached = host.why.empty();
@@ -239,7 +240,8 @@ std::string InspectionJson(std::span<const InspectedHost> hosts, const HostCompa
                      {"faults", findings(comparison.faults)},
                      {"lacks", findings(comparison.lacks)},
                      {"differences", std::move(differences)},
-                     {"remembered", remembered}};
+                     {"remembered", remembered},
+                     {"agents", agents}};
   return SerializedJson(json, 1) + '\n';
 }
 

@@ -414,7 +414,7 @@ tl::expected<void, SpawnError> Launcher::Prepare(std::size_t slots) {
   }
   if (!null_) {
     const UniqueFd low(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    if (!low) return NoDescriptor(errno);
+    if (!low) return Failed(SpawnStage::kDescriptors, errno, "\"/dev/null\"");
     // Must not become 0, 1 or 2 in a process that was started with one of them closed.
     null_.reset(::fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstSlot));
     if (!null_) return NoDescriptor(errno);
