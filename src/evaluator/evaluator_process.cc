@@ -174,6 +174,7 @@ bool EvaluatorForkServer::Ask(const EvaluatorEndpoints& ends) {
     const UniqueFd theirs(sockets[1]);
     std::vector<std::string> words;
     if (schema_too_) words.emplace_back(kWithSchema);
+    if (foreground_) words.emplace_back(kInForeground);
     auto spawned = SpawnEvaluator(start_, kForkServerArgument, words, theirs.get(), -1);
     if (!spawned) return false;
     process_ = *std::move(spawned);

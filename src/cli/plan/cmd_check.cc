@@ -26,6 +26,7 @@
 #include "cli/options/named_hosts.h"
 #include "cli/options/recipe_options.h"
 #include "cli/plan/golden_cases.h"
+#include "cli/plan/machine_problems.h"
 #include "cli/plan/release_checks.h"
 #include "explain/hidden_inputs.h"
 #include "muster/plan.h"
@@ -111,9 +112,8 @@ Diagnostics MissingScripts(const Plan& plan, const std::string& recipe) {
   return warnings;
 }
 
-// A warning of kind "program" for each program that a run on this machine would not find or could not start because of
-// a word that is too long, with its roles, and for each Python script that is not in the folder of its processes but
-// may be beside the recipe (a path). Nothing if the plan has named or several hosts: doctor and runs check those.
+}  // namespace
+
 Diagnostics MissingPrograms(const Plan& plan, const std::string& recipe) {
   if (plan.hosts.size() != 1 || !plan.hosts.front().name.empty()) return {};
   std::error_code error;
@@ -148,6 +148,8 @@ Diagnostics MissingPrograms(const Plan& plan, const std::string& recipe) {
   }
   return missing;
 }
+
+namespace {
 
 // muster check --deep, as text and as JSON.
 
