@@ -44,7 +44,6 @@ TEST(OldKernel, ReportsTheFirstFailure) {
                         or { probe, "file", folder .. "/go", "wait" }
       if process.index == 2 then process.command = { probe, "wait" } end
     end })");
-  ASSERT_EQ(::mkfifo((muster / "go").c_str(), 0600), 0);
   muster.Start({}, {kOldKernel});
   EXPECT_EQ(muster.End(), 1) << muster.Output();
   EXPECT_NE(muster.Output().find("job failed: worker.1 (rank 1)"), std::string::npos) << muster.Output();
