@@ -47,7 +47,8 @@ class BareMachine : public ::testing::Test {
                                      "-c",      kEnter,    "sh",    temp_.path()};
     argv.insert(argv.end(), words.begin(), words.end());
     return RunCommand(
-        {.argv = std::move(argv), .env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/home", "LC_ALL=de_DE.UTF-8"}});
+        {.argv = std::move(argv),
+         .env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/home", "LC_ALL=de_DE.UTF-8", "MUSTER_HOME=/home"}});
   }
 
   const TempDir temp_;

@@ -20,7 +20,7 @@ CommandResult OnOldKernel(std::vector<std::string> words, const std::string& fol
 
 TEST(OldKernel, RunsSeveralProcessesAndUsesSubstitutesOnly) {
   StartedMuster muster(R"(
-    job:role "daemon" { count = 2, ready = { line = "up" }, stop = { grace = "200ms" },
+    job:role "daemon" { count = 2, done = "never", ready = { line = "up" }, stop = { grace = "200ms" },
                         command = { probe, "session", "daemon", "print", "up", "wait" } }
     job:workers { count = 3, after = { "daemon" }, command = { probe, "print", "hello", "exit", "0" } })");
   muster.Start({}, {kOldKernel});
