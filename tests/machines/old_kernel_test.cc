@@ -48,7 +48,7 @@ TEST(OldKernel, ReportsTheFirstFailure) {
   EXPECT_EQ(muster.End(), 1) << muster.Output();
   EXPECT_NE(muster.Output().find("job failed: worker.1 (rank 1)"), std::string::npos) << muster.Output();
   EXPECT_NE(muster.Output().find("exited with code 7"), std::string::npos) << muster.Output();
-  EXPECT_NE(muster.Output().find("\n    broken\n"), std::string::npos) << muster.Output();
+  EXPECT_NE(muster.Output().find("worker.1 | broken\n"), std::string::npos) << muster.Output();
   EXPECT_TRUE(muster.Left().empty());
 }
 
