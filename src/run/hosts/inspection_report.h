@@ -42,5 +42,7 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
 // {"format": 1, "ok": …, "hosts": […], "faults": […], "differences": […], "remembered": […]}: everything.
 std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison,
                            const std::vector<std::string>& remembered = {});
+// The schema (wire/archive/json_schema.h) of that JSON.
+std::string InspectionSchema();
 
 }  // namespace muster

@@ -11,6 +11,7 @@
 #include "base/system/clock.h"
 #include "base/system/private_files.h"
 #include "base/values/utf8_text.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -27,6 +28,13 @@ constexpr EntryNames<SweepEntry> kEntryNames = {
 }  // namespace
 
 std::string_view SweepEntryName(const SweepEntry& entry) { return kEntryNames[entry.index()]; }
+
+std::string SweepJournalSchema() {
+  return SchemaOfEntries<SweepEntry>(kEntryNames, [](SchemaWriter<>& writer) {
+    const SweepRecord record;
+    writer("seq", record.seq), writer("wall", record.wall);
+  });
+}
 
 std::string SweepJournalLine(const SweepRecord& record) {
   std::string line = "{";
