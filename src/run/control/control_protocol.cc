@@ -63,12 +63,13 @@ void Fields(V& v, ProcessStatus& process) {
 // The answer to a refused request.
 struct ControlRefusal {
   std::string error;
+  std::string muster = MUSTER_VERSION;  // of the head
 };
 template <class V>
 void Fields(V& v, ControlRefusal& refusal) {
   std::int64_t format = kControlFormat;
   bool ok = false;
-  v("error", refusal.error), v("format", format), v("ok", ok);
+  v("error", refusal.error), v("format", format), v("muster", MayBeMissing(refusal.muster)), v("ok", ok);
   if constexpr (V::kReading) {
     if (format != kControlFormat || ok || refusal.error.empty()) v.Fail();
   }
@@ -171,7 +172,13 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
   ControlRefusal refusal;
   JsonReader refused;
   refused.Get(*object, refusal);
-  if (refused.ok()) return ControlAnswer{refusal.error, false, {}};
+  if (refused.ok()) {
+    if (refusal.muster == MUSTER_VERSION) return ControlAnswer{refusal.error, false, {}};
+    return ControlAnswer{fmt::format("{} (the head is muster {}, this is muster " MUSTER_VERSION ")", refusal.error,
+                                     Printable(refusal.muster).substr(0, 80)),
+                         false,
+                         {}};
+  }
   ControlAnswer answer;
   JsonReader reader;
   reader.Get(*object, answer);
