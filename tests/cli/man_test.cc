@@ -42,7 +42,7 @@ TEST(ManPage, NamesEveryCommandAndEachOfItsOptions) {
   EXPECT_TRUE(commands.at("run").contains("--detach"));
   std::size_t options_named = 0;
   for (const auto& [command, options] : commands) {
-    const std::size_t begin = page.out.find(".SS muster " + std::regex_replace(command, std::regex("-"), "\\-"));
+    const std::size_t begin = page.out.find(".SS muster " + std::regex_replace(command, std::regex("-"), "\\-") + "\n");
     ASSERT_NE(begin, std::string::npos) << command;
     const std::string section = page.out.substr(begin, page.out.find("\n.S", begin + 1) - begin);
     for (const std::string& option : options) {

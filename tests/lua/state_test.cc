@@ -83,7 +83,7 @@ Value Returned(lua_State* lua, const std::string& path) {
 
 TEST(Archives, AreWhatTheirFilesReturn) {
   const State state({}, nullptr);
-  ASSERT_EQ(EmbeddedDataArchives().size(), 4 + OwnEngineNames().size());
+  ASSERT_EQ(EmbeddedDataArchives().size(), 5 + OwnEngineNames().size());
   for (const EmbeddedFile& file : EmbeddedDataArchives()) {
     const std::string path(file.path);
     ASSERT_TRUE(EmbeddedArchive(path)) << path;

@@ -76,8 +76,9 @@ class Problems(ProgramTest):
         self.answers("", "unknown option", code=2, more=refuses)
         with self.assertRaises(muster.Error) as caught:
             muster.runs()
-        self.assertEqual(caught.exception.text, "unknown option\n%s is muster 0.0.9, the Python package muster %s: "
-                         "install both in the same version" % (self.program, command.VERSION))
+        self.assertEqual(
+            caught.exception.text, "unknown option\n%s is muster 0.0.9, the Python package muster %s: "
+            "install both in the same version" % (self.program, command.VERSION))
         self.answers("", "unknown option", code=2, more=refuses.replace("0.0.9", command.VERSION))
         with self.assertRaises(muster.Error) as caught:
             muster.runs()
