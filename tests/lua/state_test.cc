@@ -87,6 +87,8 @@ TEST(Archives, AreWhatTheirFilesReturn) {
   for (const EmbeddedFile& file : EmbeddedDataArchives()) {
     const std::string path(file.path);
     ASSERT_TRUE(EmbeddedArchive(path)) << path;
+    // Made of definitions for editors that are not part of the program; tests/lsp/knowledge_test.cc uses it.
+    if (path == "muster/reference/types.lua") continue;
     EXPECT_EQ(Unarchived<Value>(*EmbeddedArchive(path)), Returned(state.lua(), path)) << path;
   }
 }
