@@ -77,15 +77,15 @@ TEST_F(BareMachine, RunsSweeps) {
 
 TEST_F(BareMachine, NamesAUserByItsNumber) {
   ASSERT_EQ(Muster({"run", "recipe.lua", "-q", "--run-dir", "/home/run"}).exit_code, 0);
-  std::filesystem::permissions(temp_ / "home/run", std::filesystem::perms::all);
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(temp_ / "home/run")) {
-    ASSERT_EQ(::lchown(entry.path().c_str(), 54321, 54321), 0);
-    std::filesystem::permissions(entry.path(), std::filesystem::perms::all);
-  }
-  ASSERT_EQ(::chown((temp_ / "home/run").c_str(), 54321, 54321), 0);
+  // The run becomes one of another user that everyone can read.
+  const std::string run = temp_ / "home/run";
+  const CommandResult given =
+      RunCommand({.argv = {"/bin/sh", "-c", R"(chmod -R a+rX "$1" && chown -R 54321:54321 "$1")", "sh", run}});
+  ASSERT_EQ(given.exit_code, 0) << given.err;
   const CommandResult clean = Muster({"clean", "/home/run"});
   EXPECT_EQ(clean.exit_code, 2) << clean.out << clean.err;
   EXPECT_NE(clean.err.find("belongs to uid 54321: only uid 54321 and root can"), std::string::npos) << clean.err;
+  std::filesystem::remove_all(run);  // no run that muster made looks like this
 }
 
 }  // namespace
