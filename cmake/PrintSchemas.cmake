@@ -1,4 +1,4 @@
-# Writes the JSON Schemas that the program MUSTER prints into FOLDER, each in a file of its name.
+# Writes the JSON Schemas that the command MUSTER, a list, prints into FOLDER, each in a file of its name.
 execute_process(COMMAND ${MUSTER} docs --schema OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "(^|\n)[a-z-]+" names "${list}")
 file(REMOVE_RECURSE ${FOLDER})

@@ -158,6 +158,7 @@ TEST_F(EvaluatorForkServerTest, EnforcesEachLimitAndReportsTheLastLineReached) {
     SCOPED_TRACE(test.body);
     EvaluationOptions options = Recipe(test.body);
     options.limits.wall_ms = 120'000;
+    options.limits.cpu_seconds = 120;
     if (std::string(test.message).find("within") != std::string::npos) options.limits.wall_ms = 400;
     files_.reset();
     const auto refused = Evaluate(options);

@@ -105,6 +105,8 @@ TEST_F(EvaluatorSession, SaysThatThePlansValuesTakeTooMuchMemory) {
       "local text, all = ('x'):rep(2e7), {} for i = 1, 40 do all['V' .. i] = text end job:env(all)\n"
       "job:workers { count = 1, command = { 'x' } }");
   options.limits.memory_bytes = std::uint64_t{700} << 20;
+  options.limits.wall_ms = 120'000;  // an emulated processor copies slowly
+  options.limits.cpu_seconds = 120;
   const auto refused = EvaluateRecipe(With(options, 1));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().front().message, "the plan's values take more memory than an evaluation may use");

@@ -11,6 +11,9 @@
 #include "lua/state/schema_files.h"
 #include "lua/state/stack.h"
 #include "settings/schema/schema_records.h"
+#include "support/command.h"
+#include "support/file_content.h"
+#include "support/temp_dir.h"
 #include "wire/archive/value_archive.h"
 
 namespace muster::testing {
@@ -69,6 +72,18 @@ TEST(OwnChunks, AreLoadedFromBytecodeWithTheirLines) {
   }
   EXPECT_FALSE(LoadOwnChunk(lua, "muster/none.lua"));
   EXPECT_STREQ(lua_tostring(lua, -1), "muster/none.lua is not part of the program");
+}
+
+TEST(OwnChunks, HaveTheSameBytecodeInEveryBuild) {
+  const TempDir folder;
+  std::vector<std::string> argv = {MUSTER_PRECOMPILE, MUSTER_SOURCE_DIR "/lua", folder.path()};
+  for (const EmbeddedFile& file : EmbeddedLuaBytecode()) argv.emplace_back(file.path);
+  const CommandResult made = RunCommand({.argv = argv});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  for (const EmbeddedFile& file : EmbeddedLuaBytecode()) {
+    const std::string path(file.path);
+    EXPECT_TRUE(ContentOf(folder / path) == EmbeddedBytecode(path)) << path;
+  }
 }
 
 // What the file returns, without an archive.

@@ -1,6 +1,6 @@
 // Tests whole runs on hosts of two architectures. A stand-in for ssh runs the command here; on the host `arm` uname
-// prints aarch64. The agent for it is this machine's own, or the command in the variable FOREIGN_AGENT:
-// tests/machines/aarch64 sets it to one that was built for aarch64.
+// prints aarch64, and the agent for it is this machine's own. If the variable AARCH64_SSH_CONFIG names a configuration
+// of ssh, as in tests/machines/aarch64, `arm` is the host of that name: a machine of aarch64, with an agent for it.
 #include <cstdlib>
 #include <filesystem>
 
@@ -24,6 +24,7 @@ using std::filesystem::perms;
 constexpr const char* kSsh = R"sh(#!/bin/sh
 for last; do [ "$last" != -G ] || exit 0; host=$name; name=$last; done
 echo "$host" >>"$0.calls"
+[ "$host" != arm ] || [ ! -e "$0.config" ] || exec ssh -F "$0.config" arm "$last"
 [ "$host" != arm ] || PATH="${0%/*}/arm:$PATH"
 exec /bin/sh -c "$last"
 )sh";
@@ -39,11 +40,27 @@ class MixedHosts : public ::testing::Test {
     }
     Script("ssh", kSsh);
     Script("arm/uname", "#!/bin/sh\n[ \"$*\" = -m ] && echo aarch64\n");
-    const char* agent = std::getenv("FOREIGN_AGENT");
-    Script(kAgent, std::string("#!/bin/sh\necho called >>'") + (temp_ / "agent.calls") + "'\nexec " +
-                       (agent != nullptr ? agent : MUSTER_BIN_DIR "/muster-agent") + " \"$@\"\n");
+    Script(kAgent, std::string("#!/bin/sh\necho called >>'") + (temp_ / "agent.calls") +
+                       "'\nexec " MUSTER_BIN_DIR "/muster-agent \"$@\"\n");
+    if (!real_) return;
+    std::filesystem::copy_file(std::getenv("AARCH64_SSH_CONFIG"), temp_ / "ssh.config");
+    const std::string agent = temp_ / kAgent;
+    EXPECT_EQ(OnArm("mkdir -p " + agent.substr(0, agent.rfind('/')) +
+                    " && cp " MUSTER_SOURCE_DIR "/build/aarch64/bin/muster-agent " + agent),
+              0);
   }
-  ~MixedHosts() override { EXPECT_EQ(KillDescendants({}).killed, 0U) << "something is left"; }
+  ~MixedHosts() override {
+    EXPECT_EQ(KillDescendants({}).killed, 0U) << "something is left";
+    if (!real_) return;
+    const std::string left = "grep -qz MUSTER_RUN_DIR=" + RunDir() + " /proc/[0-9]*/environ 2>/dev/null";
+    EXPECT_EQ(OnArm("timeout 60 sh -c 'while " + left + "; do sleep 0.1; done'"), 0) << "something is left on the host";
+    EXPECT_EQ(OnArm("rm -r " + temp_.path()), 0);
+  }
+
+  // Runs a script on the real host.
+  int OnArm(const std::string& script) const {
+    return RunCommand({.argv = {"/usr/bin/ssh", "-F", temp_ / "ssh.config", "arm", script}}).exit_code;
+  }
 
   void Script(const std::string& name, const std::string& text) const {
     PutContent(temp_ / name, text);
@@ -67,17 +84,22 @@ class MixedHosts : public ::testing::Test {
   std::string RunDir() const { return temp_ / "run"; }
 
   static constexpr const char* kAgent = "libexec/muster/aarch64/muster-agent";
+  const bool real_ = std::getenv("AARCH64_SSH_CONFIG") != nullptr;
   const TempDir temp_;
 };
 
 TEST_F(MixedHosts, SucceedWithTheAgentOfEachArchitecture) {
-  const CommandResult run = Run(R"(job:workers { count = 4, command = { "/bin/sh", "-c", "echo $MUSTER_PROCESS" } })");
+  const CommandResult run =
+      Run(R"(job:workers { count = 4, command = { "/bin/sh", "-c", "uname -m; echo $MUSTER_PROCESS" } })");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-  EXPECT_EQ(ContentOf(temp_ / "agent.calls"), "called\n") << "one of the two hosts is of aarch64";
+  if (!real_) {
+    EXPECT_EQ(ContentOf(temp_ / "agent.calls"), "called\n") << "one of the two hosts is of aarch64";
+  }
   const std::string calls = ContentOf(temp_ / "ssh.calls");
   EXPECT_TRUE(calls == "arm\nown\n" || calls == "own\narm\n") << "one connection to each: " << calls;
   for (const int rank : {0, 1, 2, 3}) {
     const std::string log = ContentOf(RunDir() + "/logs/worker." + std::to_string(rank) + ".0.log");
+    EXPECT_TRUE(log.starts_with(real_ && rank < 2 ? "aarch64\n" : OwnMachine() + "\n")) << log;
     EXPECT_TRUE(log.ends_with("/worker." + std::to_string(rank) + ".0\n")) << log;
   }
 }
@@ -104,6 +126,9 @@ TEST_F(MixedHosts, EndIfTheAgentOfTheOtherArchitectureIsKilled) {
 TEST_F(MixedHosts, AreRefusedWithBothArchitecturesIfThereIsNoAgent) {
   std::filesystem::remove(temp_ / kAgent);
   std::filesystem::remove(temp_ / "bin/muster-agent");
+  if (real_) {
+    EXPECT_EQ(OnArm("rm " + temp_ / kAgent), 0);
+  }
   const CommandResult run = Run("job:workers { count = 2, command = { 'true' } }", "arm:2");
   EXPECT_EQ(run.exit_code, 3) << run.out << run.err;
   EXPECT_NE(run.err.find("arm: it is aarch64, this muster " + OwnMachine() + ": there is no muster-agent\n"),

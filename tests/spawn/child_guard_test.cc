@@ -2,6 +2,7 @@
 #include <array>
 #include <csignal>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "spawn/leftovers/confinement.h"
@@ -75,6 +76,8 @@ TEST_F(ChildGuard, SparesAChildThatHasDecidedToGoOnAfterSigterm) {
 
 TEST_F(ChildGuard, KillsAStoppedChildOnRequest) {
   const pid_t child = Start({"print", "ready", "stop", "wait"});
+  siginfo_t stopped = {};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &stopped, WSTOPPED | WNOWAIT), 0);
   ::raise(SIGTERM);
   EXPECT_EQ(GuardChild(child, AsLongAsItLikes, 50).code, SIGKILL);
 }

@@ -133,10 +133,10 @@ bool EndsOf(int connection, SocketEnd& theirs, SocketEnd& ours) {
   return true;
 }
 
-enum class DiagAnswer : std::uint8_t { kUser, kNone, kNoAnswer };
+enum class DiagAnswer : std::uint8_t { kUser, kNone, kNotFound, kNoAnswer };
 
 // One question about one socket: costs the same however many sockets there are.
-DiagAnswer AskKernel(const SocketEnd& theirs, const SocketEnd& ours, uid_t& user) {
+DiagAnswer AskDiag(const SocketEnd& theirs, const SocketEnd& ours, uid_t& user) {
   const UniqueFd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   if (!netlink) return DiagAnswer::kNoAnswer;
   struct {
@@ -161,7 +161,7 @@ DiagAnswer AskKernel(const SocketEnd& theirs, const SocketEnd& ours, uid_t& user
   if (got < static_cast<ssize_t>(sizeof *header)) return DiagAnswer::kNoAnswer;
   if (header->nlmsg_type == NLMSG_ERROR && got >= static_cast<ssize_t>(NLMSG_LENGTH(sizeof(nlmsgerr)))) {
     const auto* const error = reinterpret_cast<const nlmsgerr*>(bytes.data() + sizeof *header);
-    return error->error == -ENOENT ? DiagAnswer::kNone : DiagAnswer::kNoAnswer;
+    return error->error == -ENOENT ? DiagAnswer::kNotFound : DiagAnswer::kNoAnswer;
   }
   if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY || got < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(inet_diag_msg)))) {
     return DiagAnswer::kNoAnswer;
@@ -174,6 +174,14 @@ DiagAnswer AskKernel(const SocketEnd& theirs, const SocketEnd& ours, uid_t& user
   }
   user = found->idiag_uid;
   return DiagAnswer::kUser;
+}
+
+DiagAnswer AskKernel(const SocketEnd& theirs, const SocketEnd& ours, uid_t& user) {
+  const DiagAnswer answer = AskDiag(theirs, ours, user);
+  if (answer != DiagAnswer::kNotFound) return answer;
+  // A kernel without the module tcp_diag finds no socket at all, not even this side's.
+  uid_t own = 0;
+  return AskDiag(ours, theirs, own) == DiagAnswer::kNotFound ? DiagAnswer::kNoAnswer : DiagAnswer::kNone;
 }
 
 // "0100007F:1F90": as in /proc/net/tcp, whole words in the machine's byte order.

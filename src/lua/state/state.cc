@@ -44,6 +44,13 @@ void LuaMemory::Free(void* block, std::size_t size) {
 
 namespace {
 
+// LuaJIT keeps 47 bits of an address. malloc's addresses have 48 on aarch64, where only the interpreter's own allocator
+// asks the kernel for lower ones.
+#ifdef __aarch64__
+constexpr bool kHighAddresses = true;
+#else
+constexpr bool kHighAddresses = false;
+#endif
 constexpr int kHookInterval = 10'000;
 // Share of the memory limit below which the garbage collector does not run: it would cost more than it frees, and in a
 // forked process it would copy each page on which it marks objects.
@@ -104,7 +111,9 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
     state.out_of_memory_ = true;
     return nullptr;
   }
-  void* const moved = state.memory_.Resize(block, old_size, new_size);
+  void* const moved = state.own_allocator_ != nullptr
+                          ? state.own_allocator_(state.own_memory_, block, old_size, new_size)
+                          : state.memory_.Resize(block, old_size, new_size);
   if (moved != nullptr || new_size == 0) state.used_ = state.used_ - old_size + new_size;
   if (state.collector_rests_ && state.used_ > state.limits_.memory_bytes / kSmallShare) {
     state.collector_rests_ = false;
@@ -115,9 +124,17 @@ void* State::Allocate(void* self, void* block, std::size_t old_size, std::size_t
 }
 
 State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits), last_place_(last_place) {
-  lua_ = lua_newstate(Allocate, this);
-  if (lua_ == nullptr)
-    throw std::runtime_error("LuaJIT refuses an allocator: it must have been built with GC64, its default");
+  if constexpr (kHighAddresses) {
+    lua_ = luaL_newstate();
+    if (lua_ == nullptr) throw std::runtime_error("LuaJIT finds no memory below 128 TiB");
+    own_allocator_ = lua_getallocf(lua_, &own_memory_);
+    lua_setallocf(lua_, Allocate, this);
+    used_ = static_cast<std::size_t>(lua_gc(lua_, LUA_GCCOUNT, 0)) << 10;
+  } else {
+    lua_ = lua_newstate(Allocate, this);
+    if (lua_ == nullptr)
+      throw std::runtime_error("LuaJIT refuses an allocator: it must have been built with GC64, its default");
+  }
   lua_atpanic(lua_, Panic);
   LetCollectorRest();
   lua_pushlightuserdata(lua_, &kStateKey);
@@ -131,6 +148,7 @@ State::State(const StateLimits& limits, LastPlace* last_place) : limits_(limits)
 // Runs no code of the recipe: its tables have no finalizers (__gc is for userdata only), and it has no userdata.
 State::~State() {
   lua_sethook(lua_, nullptr, 0, 0);
+  if (own_allocator_ != nullptr) lua_setallocf(lua_, own_allocator_, own_memory_);  // which frees itself, too
   lua_close(lua_);
 }
 

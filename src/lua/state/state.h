@@ -99,7 +99,7 @@ class State {
   static State& Of(lua_State* lua);
 
  private:
-  // LuaMemory with a limit.
+  // LuaMemory, or the interpreter's own, with a limit.
   static void* Allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
   static void CountHook(lua_State* lua, lua_Debug* debug);
   // Stops the collector while the recipe uses little of its memory limit.
@@ -108,6 +108,8 @@ class State {
   StateLimits limits_;
   LastPlace* last_place_;
   LuaMemory memory_;
+  lua_Alloc own_allocator_ = nullptr;  // instead of memory_, where that has addresses that LuaJIT cannot keep
+  void* own_memory_ = nullptr;
   lua_State* lua_ = nullptr;
   std::size_t used_ = 0;
   std::size_t kept_ = 0;  // of used_, after the last collection

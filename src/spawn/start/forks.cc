@@ -35,7 +35,7 @@ void CloseFrom(int first) {
   }
 }
 
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(__aarch64__)
 
 // A child that shares its parent's memory returns from the call on another stack, without this function's frame: it
 // must leave by a call before the compiler uses either stack. The parent is suspended meanwhile.
@@ -47,6 +47,7 @@ pid_t CloneInto(const CloneIntoOrders& orders) {
   arguments.stack = reinterpret_cast<std::uintptr_t>(orders.stack);
   arguments.stack_size = orders.stack_bytes;
   arguments.cgroup = static_cast<std::uint64_t>(orders.group);
+#ifdef __x86_64__
   long result = SYS_clone3;
   asm volatile(
       "syscall\n\t"
@@ -60,6 +61,25 @@ pid_t CloneInto(const CloneIntoOrders& orders) {
       : "+a"(result)
       : "D"(&arguments), "S"(sizeof arguments), "d"(orders.entry), "b"(orders.argument)
       : "rcx", "r11", "cc", "memory");
+#else
+  register long result asm("x0") = reinterpret_cast<long>(&arguments);
+  register std::size_t size asm("x1") = sizeof arguments;
+  register auto entry asm("x2") = orders.entry;
+  register auto argument asm("x3") = orders.argument;
+  register long number asm("x8") = SYS_clone3;
+  asm volatile(
+      "svc #0\n\t"
+      "cbnz x0, 1f\n\t"
+      "mov x29, xzr\n\t"  // the outermost frame (AAPCS64, 6.4.6)
+      "mov x30, xzr\n\t"
+      "mov x0, x3\n\t"
+      "blr x2\n\t"
+      "brk #1\n"
+      "1:"
+      : "+r"(result)
+      : "r"(size), "r"(entry), "r"(argument), "r"(number)
+      : "cc", "memory");
+#endif
   return static_cast<pid_t>(result);
 }
 

@@ -37,7 +37,7 @@ struct CloneIntoOrders {
   void* argument = nullptr;
 };
 
-// The child's pid, or minus an errno: ENOSYS also on processors that are not supported (all but x86-64).
+// The child's pid, or minus an errno: ENOSYS also on processors that are not supported (all but x86-64 and aarch64).
 pid_t CloneInto(const CloneIntoOrders& orders);
 
 // Forks a process as its sibling: the copy is a child of the same parent, which waits for
