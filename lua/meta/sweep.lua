@@ -19,6 +19,8 @@ local muster = {}
 ---@field where? fun(p: table<string, any>, d: table<string, any>): boolean, string?
 ---Every point in order, unless given.
 ---@field sampler? muster.Sampler
+---Points that are tried first: `{ { learning_rate = 0.1, batch_size = 64 } }`, of the space or beyond it.
+---@field seed_points? table<string, any>[]
 ---@field objective? muster.Objective
 ---@field metrics? muster.SweepMetrics
 ---@field early_stop? muster.EarlyStop

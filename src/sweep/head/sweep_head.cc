@@ -80,6 +80,7 @@ std::string FullDiskText(int descriptor, const std::string& folder) {
 struct SweepInputs {
   std::unique_ptr<const CompiledSpace> space;  // of the sampler
   std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<TrialPoints> points;  // of the sampler
   LogPatterns patterns;
   ClassPatterns classes;
   RecipeFiles files;
@@ -100,8 +101,9 @@ Result<SweepInputs> InputsOf(const SweepRequest& request) {
   if (!classes) return Fail(classes.error());
   auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
   if (!files) return Fail(files.error());
-  return SweepInputs{std::move(space), *std::move(sampler), *std::move(patterns), *std::move(classes),
-                     *std::move(files)};
+  auto points = std::make_unique<TrialPoints>(**sampler);
+  return SweepInputs{std::move(space),     *std::move(sampler), std::move(points),
+                     *std::move(patterns), *std::move(classes), *std::move(files)};
 }
 
 // The status of a running sweep, from the state of its scheduler.
@@ -208,8 +210,8 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
          return tl::make_unexpected(fmt::format("trial {} is not running", trial));
        },
        .steer =
-           [shared](std::optional<std::uint32_t> slots, std::uint64_t add_trials) {
-             return shared->steer({slots, add_trials});
+           [shared](const ControlRequest& request) {
+             return shared->steer({request.slots, request.add_trials, request.points});
            }});
 }
 
@@ -223,8 +225,8 @@ class SweepHead {
         index_(std::move(index)),
         journal_(std::move(journal)),
         inputs_(std::move(inputs)),
-        sampler_(*inputs_.sampler),
-        scheduler_(request.description, sampler_, std::move(loaded.progress), PoolOf(request),
+        points_(*inputs_.points),
+        scheduler_(request.description, points_, std::move(loaded.progress), PoolOf(request),
                    [this](const SweepEntry& entry) { return Write(entry); }),
         err_(io_, request.err),
         rows_(io_, err_, request.progress && !request.quiet && err_.is_terminal()),
@@ -234,11 +236,11 @@ class SweepHead {
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
-        planner_(io_, request.evaluation, request.description, sampler_, std::move(inputs_.files), request.has_context,
+        planner_(io_, request.evaluation, request.description, points_, std::move(inputs_.files), request.has_context,
                  [this](TrialNumber trial, const CheckpointPlace& place) {
                    return ResumptionOfTrial(request_.folder, scheduler_.progress(), trial, place);
                  }),
-        prepared_(planner_, scheduler_, sampler_, request.evaluation.recipe_file,
+        prepared_(planner_, scheduler_, points_, request.evaluation.recipe_file,
                   {.changed = [this] { Advance(); },
                    .failed = [this](const std::string& why, int code) { Stop(why, code, false); }}),
         watch_(io_),
@@ -308,7 +310,7 @@ class SweepHead {
   SweepIndex index_;
   SweepJournalWriter journal_;
   SweepInputs inputs_;
-  Sampler& sampler_;
+  TrialPoints& points_;
   TrialScheduler scheduler_;
   Output err_;
   ProgressDisplay rows_;
@@ -373,7 +375,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   }
   AwaitSignal();
   began_ns_ = MonotonicNowNs();
-  began.trials = sampler_.size();
+  began.trials = points_.size();
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();
@@ -383,6 +385,12 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
         return RecoverAttemptEnd(trial_setting_, open.id, open.attempts - 1);
       },
       std::move(reopened));
+  // Once in the journal they are those of the sweep, whatever a changed file says.
+  const SweepProgress& before = scheduler_.progress();
+  const bool is_first_part = request_.description.sampler.shard == 0;  // the others would try them as well
+  if (is_first_part && before.judged_to() == 0 && before.steered().points.empty()) {
+    scheduler_.Choose(request_.description.seed_points);
+  }
   static_cast<void>(scheduler_.Steer(request_.steering));  // checked by RunSweep
   over_at_begin_ = scheduler_.progress().over().size();
   ListenForCommands();
@@ -540,9 +548,15 @@ void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
 }
 
 tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& request) {
-  if (const auto steered = scheduler_.Steer(request); !steered) return tl::make_unexpected(steered.error());
+  SteeringRequest complete = request;
+  for (Point& point : complete.points) {
+    auto completed = CompletePoint(request_.description.space, std::move(point));
+    if (!completed) return tl::make_unexpected(Sentence(completed.error()));
+    point = *std::move(completed);
+  }
+  if (const auto steered = scheduler_.Steer(complete); !steered) return tl::make_unexpected(steered.error());
   Advance();
-  return SweepLimits{scheduler_.planning().MostTrials(), scheduler_.pool().slots(), sampler_.size()};
+  return SweepLimits{scheduler_.planning().MostTrials(), scheduler_.pool().slots(), points_.size()};
 }
 
 void SweepHead::AwaitSignal() {
@@ -656,15 +670,16 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.progress) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
-  if (!inputs->sampler->is_sequence()) {
+  if (!inputs->points->is_sequence() || !loaded.progress.steered().points.empty()) {
     std::string stopped;
     ReadSweepJournal(
-        request.folder_fd, {}, [&](const SweepRecord& record) { Inform(*inputs->sampler, record.entry); }, stopped);
+        request.folder_fd, {}, [&](const SweepRecord& record) { inputs->points->Take(record.entry); }, stopped);
   }
-  if (const auto& trials = loaded.progress.steered().trials) inputs->sampler->Extend(*trials);
+  if (const auto& trials = loaded.progress.steered().trials) inputs->points->Extend(*trials);
   const auto steers =
-      SteeringFor(request.steering, *inputs->sampler, MostTrials(loaded.progress, request.description.budget));
-  if (!steers) return Fail(Error("usage", {}, "--add-trials: " + steers.error()));
+      SteeringFor(request.steering, *inputs->points, MostTrials(loaded.progress, request.description.budget));
+  if (!steers)
+    return Fail(Error("usage", {}, (request.steering.add_trials > 0 ? "--add-trials: " : "--try: ") + steers.error()));
   SweepHead head(request, transport, *std::move(inputs), std::move(index), std::move(loaded), *std::move(journal));
   return head.Run(std::move(began), *std::move(reopened));
 }

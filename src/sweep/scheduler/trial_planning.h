@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +18,7 @@
 #include "sweep/scheduler/host_pool.h"
 #include "sweep/scheduler/recorded_progress.h"
 #include "sweep/scheduler/trial_hosts.h"
+#include "sweep/scheduler/trial_points.h"
 
 namespace muster {
 
@@ -28,8 +29,11 @@ class TrialQueue {
   // A trial that was overtaken this often is not overtaken any more on hosts where it could start.
   static constexpr std::uint32_t kMaxOvertaken = 8;
 
-  // Among equal ones the earlier added comes first. Hosts of `avoid` are used only if no others will do.
-  void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {});
+  // Among equal ones the earlier added comes first. Hosts of `avoid` are used only if no others will do. `first`:
+  // before all that were not added so, whatever their sizes.
+  void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {}, bool first = false);
+  // As if the trial had been added with `first`; no effect if it does not wait.
+  void MoveFirst(TrialNumber trial);
   bool empty() const { return waiting_.empty(); }
   std::size_t size() const { return waiting_.size(); }
   // The waiting trials.
@@ -51,8 +55,10 @@ class TrialQueue {
     TrialNeeds needs;
     std::set<std::uint32_t> avoid;
     std::uint32_t overtaken = 0;
+    bool first = false;
   };
-  std::vector<Waiting> waiting_;  // largest first
+  void Insert(Waiting waiting);
+  std::vector<Waiting> waiting_;  // those with `first`, then largest first
 };
 
 // The trials of a sweep before they start: which trials to judge next, which to plan, and which of the planned ones to
@@ -66,7 +72,7 @@ class TrialPlanning {
   static constexpr std::size_t kMaxReady = 32;  // planned before they can start
 
   // The arguments must outlive this object.
-  TrialPlanning(const SweepDescription& sweep, Sampler& sampler, RecordedProgress& record, TrialHosts& hosts);
+  TrialPlanning(const SweepDescription& sweep, TrialPoints& points, RecordedProgress& record, TrialHosts& hosts);
 
   // The points of trial `first` and the following.
   struct ToJudge {
@@ -118,13 +124,18 @@ class TrialPlanning {
   std::uint64_t FurtherStarts() const;
   bool budget_used_up() const;
   bool IsWithinBudget(TrialNumber trial) const;
+  // The trial, which has not begun, is the next one to plan and start after those that were moved before.
+  void MoveFirst(const std::vector<TrialNumber>& trials);
 
   const SweepDescription& sweep_;
-  Sampler& sampler_;
+  TrialPoints& points_;
   RecordedProgress& record_;
   TrialHosts& hosts_;
   bool judging_ = false;
-  std::unordered_set<std::uint64_t> waiting_points_;  // point numbers of trials that are judged and have not begun
+  bool judging_chosen_ = false;
+  // By point number: trials that are judged and have not begun.
+  std::unordered_map<std::uint64_t, TrialNumber> waiting_points_;
+  std::set<TrialNumber> first_;  // of these: those whose points were chosen
   std::deque<TrialNumber> to_plan_;
   std::set<TrialNumber> planning_;
   std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned
