@@ -338,7 +338,9 @@ Diagnostic Conversation::NoAnswer(ReadStatus read) {
   }
   if (ended.code == kOfAnotherVersion) {
     return MachineError("evaluator", "muster-evaluator is of another version than muster",
-                        "both belong together: install muster again");
+                        "both belong together, and this muster is " MUSTER_VERSION
+                        ": compare muster-evaluator --version, and install "
+                        "muster again");
   }
   return MachineError("evaluator",
                       "the evaluator ended without an answer (exit code " + std::to_string(ended.code) + ")");

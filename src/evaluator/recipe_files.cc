@@ -340,10 +340,12 @@ tl::expected<std::string, std::string> RecipeFiles::ReadNew(const std::string& n
                                ? "the site file names none: libraries = { " + wanted.substr(1) + " = \"FOLDER\" }"
                                : DidYouMean(wanted, known)));
   }
-  if (shared_->unsaved && (library || !name.starts_with("../"))) {
-    const auto path =
-        std::filesystem::path(library ? library->first : shared_->folder) / (library ? library->second : name);
-    if (const auto text = shared_->unsaved->find(path.lexically_normal()); text != shared_->unsaved->end()) {
+  if (shared_->unsaved) {
+    const std::filesystem::path base = library ? library->first : shared_->folder;
+    const auto path = (base / (library ? library->second : name)).lexically_normal();
+    const auto below = path.lexically_relative(base.lexically_normal());
+    const auto text = shared_->unsaved->find(path);
+    if (text != shared_->unsaved->end() && !below.empty() && *below.begin() != "..") {
       if (!Take(text->second.size(), true)) return tl::unexpected(std::string(kTooMuch));
       return text->second;
     }

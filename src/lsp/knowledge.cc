@@ -467,7 +467,7 @@ std::string ParameterText(const ParameterState& state, const RecipeView& view) {
   return text + origin;
 }
 
-// The page of muster docs with that name, as Markdown.
+// The documentation's page with that name, as Markdown.
 std::string PageNamed(const std::string& name, std::string_view kind, const RecipeView& view) {
   if (view.reference.topics == nullptr) return {};
   for (const Topic* const topic : TopicsNamed(*view.reference.topics, name)) {

@@ -1,5 +1,5 @@
 // Completion, hover and definitions at a cursor: from the types of the recipe API, the schema of the context API for
-// the recipe's release, the pages of muster docs, and the last evaluation of the recipe. Values to values; evaluates
+// the recipe's release, the documentation's pages, and the last evaluation of the recipe. Values to values; evaluates
 // nothing.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace muster {
 
-// What muster docs knows for a release, or for all of them. Its owner keeps it alive.
+// What the documentation has for a release, or for all of them. Its owner keeps it alive.
 struct ReferenceView {
   const Schema* schema = nullptr;
   const Topics* topics = nullptr;

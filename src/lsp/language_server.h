@@ -30,7 +30,8 @@ struct LanguageHost {
   std::function<Result<EvaluationOptions>(const std::string& file)> prepare;
   // What muster check adds about this machine.
   std::function<Diagnostics(const Plan& plan, const std::string& file)> machine_problems;
-  // What muster docs has for a release, or for all (""), and for those that are not known; lives as long as the host.
+  // The documentation's topics for a release, or for all (""), and for those that are not known; lives as long as the
+  // host.
   std::function<ReferenceView(const std::string& release)> reference;
   // The client's workspace: from there site files are looked up. Called once, before the first evaluation.
   std::function<void(const std::string& folder)> enter;

@@ -219,7 +219,7 @@ const std::vector<Hostile>& HostileStreams() {
       {"TextInsteadOfFrames", "GET / HTTP/1.1\r\n\r\n", "a frame of 542393671 bytes"},
       {"AnUnknownCommand", std::string("\x01\0\0\0\x7f", 5), "a command that cannot be read"},
       {"AnEmptyFrame", std::string(4, '\0'), "a command that cannot be read"},
-      {"AnotherVersion", frame(Hello{99, "run", 0, ""}), "version 99"},
+      {"AnotherVersion", frame(Hello{99, "run", 0, ""}), "protocol 99"},
       {"NoGreeting", frame(Finish{}), "a command before the greeting"},
       {"TwoGreetings", hello + hello, "greeted twice"},
       {"AnUndefinedEnvironment", hello + frame(BadStart(5, {})), "environment 5 is not defined"},

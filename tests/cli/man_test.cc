@@ -1,4 +1,5 @@
 // Tests muster(1): it covers all commands and options, and renders without warnings.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -42,7 +43,8 @@ TEST(ManPage, NamesEveryCommandAndEachOfItsOptions) {
   EXPECT_TRUE(commands.at("run").contains("--detach"));
   std::size_t options_named = 0;
   for (const auto& [command, options] : commands) {
-    const std::size_t begin = page.out.find(".SS muster " + std::regex_replace(command, std::regex("-"), "\\-"));
+    const std::string title = ".SS muster " + std::regex_replace(command, std::regex("-"), "\\-");
+    const std::size_t begin = std::min(page.out.find(title + "\n"), page.out.find(title + " "));
     ASSERT_NE(begin, std::string::npos) << command;
     const std::string section = page.out.substr(begin, page.out.find("\n.S", begin + 1) - begin);
     for (const std::string& option : options) {

@@ -12,7 +12,7 @@ namespace {
 
 TEST(LspProgram, ServesAClientThatEditsARecipe) {
   const CommandResult result = RunCommand(
-      {{"python3", MUSTER_SOURCE_DIR "/tests/lsp/session.py", MusterProgram(), MUSTER_SOURCE_DIR "/recipes"}});
+      {{"/usr/bin/python3", MUSTER_SOURCE_DIR "/tests/lsp/session.py", MusterProgram(), MUSTER_SOURCE_DIR "/recipes"}});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "ok\n");
 }

@@ -106,7 +106,7 @@ TEST_F(MixedHosts, AreRefusedWithBothArchitecturesIfThereIsNoAgent) {
   std::filesystem::remove(temp_ / "bin/muster-agent");
   const CommandResult run = Run("job:workers { count = 2, command = { 'true' } }", "arm:2");
   EXPECT_EQ(run.exit_code, 3) << run.out << run.err;
-  EXPECT_NE(run.err.find("it is aarch64, this muster " + OwnMachine() + ": there is no muster-agent: arm"),
+  EXPECT_NE(run.err.find("arm: it is aarch64, this muster " + OwnMachine() + ": there is no muster-agent\n"),
             std::string::npos)
       << run.err;
   EXPECT_NE(run.err.find("install that of aarch64 there as " + (temp_ / kAgent)), std::string::npos) << run.err;

@@ -50,9 +50,12 @@ TEST_P(InstalledProgram, LooksUpNoNameThroughTheCLibrary) {
   const CommandResult symbols = RunCommand({.argv = {"nm", "--format=posix", path_}});
   ASSERT_EQ(symbols.exit_code, 0) << symbols.err;
   ASSERT_NE(symbols.out.find("\nmain "), std::string::npos) << "it is stripped";
-  for (const char* name : {"getaddrinfo", "getnameinfo", "gethostbyname_r", "getpwuid_r", "getpwnam_r", "getgrgid_r",
-                           "getgrnam_r", "getservbyname_r"}) {
-    EXPECT_EQ(symbols.out.find(std::string("\n") + name + " "), std::string::npos) << name;
+  const bool has_glob = symbols.out.find("\nglob ") != std::string::npos;
+  for (const std::string name : {"getaddrinfo", "getnameinfo", "gethostbyname_r", "getpwuid", "getpwnam", "getpwuid_r",
+                                 "getpwnam_r", "getgrgid_r", "getgrnam_r", "getservbyname_r"}) {
+    // glob(3), by which the agent finds core dumps, has them for patterns that begin with a tilde (GLOB_TILDE) only.
+    if (has_glob && (name == "getpwuid_r" || name == "getpwnam_r")) continue;
+    EXPECT_EQ(symbols.out.find("\n" + name + " "), std::string::npos) << name;
   }
 }
 

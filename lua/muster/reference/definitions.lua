@@ -1,7 +1,7 @@
 -- Documents the module "muster" and the files beside recipes, from the definitions for editors that are written by hand
 -- (lua/meta, annotations of LuaLS): a topic for each function and value of the module, and for the fields of sweep files,
 -- site files and contracts, by table.
-local _, text, none = ...
+local _, text, none, more = ...
 
 local function ticked(word) return "`" .. word .. "`" end
 
@@ -235,5 +235,5 @@ local topics = {}
 for _, each in ipairs(TABLES) do topics[#topics + 1] = table_topic(each) end
 for _, each in ipairs(RESULTS) do topics[#topics + 1] = result_topic(unpack(each)) end
 for _, each in ipairs(functions) do topics[#topics + 1] = function_topic(each) end
-return { topics = topics, functions = functions, classes = class_named, read = read, all_classes = classes, methods = methods,
-         aliases = aliases }
+for _, file in ipairs(more or {}) do read(text("meta/" .. file .. ".lua")) end  -- for the language server, without topics
+return { topics = topics, functions = functions, classes = class_named, all_classes = classes, methods = methods, aliases = aliases }

@@ -3,8 +3,7 @@
 -- the schema, by release. Evaluated when muster is built.
 local page, text, none = ...
 
-local definitions = page "muster/reference/definitions.lua"(page, text, none)
-for _, file in ipairs { "job", "engines" } do definitions.read(text("meta/" .. file .. ".lua")) end
+local definitions = page "muster/reference/definitions.lua"(page, text, none, { "job", "engines" })
 
 local function listed(list) return #list > 0 and list or none end
 

@@ -45,5 +45,7 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
 std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison,
                            const std::vector<std::string>& remembered = {},
                            const std::vector<std::string>& agents = {});
+// The schema (wire/archive/json_schema.h) of that JSON.
+std::string InspectionSchema();
 
 }  // namespace muster
