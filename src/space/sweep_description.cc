@@ -58,7 +58,7 @@ Result<Point> CompletePoint(const Space& space, Point given, const Place& place)
   CollectNames(space, names);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  const std::string text = PointText(given);
+  const std::string text = given.empty() ? "{}" : PointText(given);
   Diagnostics problems;
   for (const auto& [name, value] : given) {
     if (std::binary_search(names.begin(), names.end(), name)) continue;

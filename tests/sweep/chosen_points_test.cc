@@ -31,9 +31,10 @@ std::vector<std::int64_t> Begun(const std::vector<SweepEntry>& entries) {
   return begun;
 }
 
-// Runs one trial after the other, until so many entries are written or the sweep is over.
-void RunUntil(ScheduledSweep& sweep, std::size_t entries = 1'000'000) {
-  while (!sweep.scheduler->over() && sweep.entries.size() < entries) {
+// Runs one trial after the other, until so many entries are written, so many trials have ended or the sweep is over.
+void RunUntil(ScheduledSweep& sweep, std::size_t entries = 1'000'000, std::size_t ends = 1'000'000) {
+  while (!sweep.scheduler->over() && sweep.entries.size() < entries &&
+         sweep.scheduler->progress().over().size() < ends) {
     sweep.Judge();
     const auto started = sweep.Start();
     ASSERT_EQ(started.size(), 1U) << "it does not go on";
@@ -63,6 +64,7 @@ TEST(ChosenPoints, ComeNextThoughOthersAreReady) {
   ASSERT_EQ(sweep.Start().size(), 1U);  // and as many as may be are planned ahead
   ASSERT_TRUE(sweep.scheduler->Steer({.points = {At(77), At(78)}}));
   sweep.End(1);
+  EXPECT_EQ(sweep.Start(), std::vector<TrialNumber>()) << "the chosen ones are not judged yet";
   sweep.Judge();
   for (const TrialNumber trial : {40, 41}) {
     ASSERT_EQ(sweep.Start(), std::vector<TrialNumber>{trial});
@@ -95,7 +97,7 @@ TEST(ChosenPoints, LeaveTheOtherPointsOfASequenceAsTheyWere) {
   ScheduledSweep steered(100, OneAtATime(random));
   steered.ResumeFrom();
   steered.scheduler->Choose({At(1000)});
-  RunUntil(steered, 12);
+  RunUntil(steered, 1'000'000, 4);
   ASSERT_TRUE(steered.scheduler->Steer({.add_trials = 2, .points = {At(1001)}}));
   RunUntil(steered);
   std::vector<std::int64_t> others = Begun(steered.entries);
@@ -112,8 +114,8 @@ TEST_P(Resumed, HasTheSameTrialsAfterAnyInterruption) {
     if (sweep.scheduler->progress().judged_to() == 0 && sweep.scheduler->progress().steered().points.empty()) {
       sweep.scheduler->Choose({At(60), At(1000)});
     }
-    RunUntil(sweep, std::min<std::size_t>(entries, 25));
-    if (entries <= 25) return;
+    RunUntil(sweep, entries, 8);
+    if (sweep.entries.size() >= entries) return;
     if (sweep.scheduler->progress().steered().points.size() == 2) {
       ASSERT_TRUE(sweep.scheduler->Steer({.points = {At(61), At(-5)}}));
     }

@@ -13,10 +13,11 @@ namespace {
 class ChosenPointsOfSweep : public ::testing::Test {
  protected:
   ChosenPointsOfSweep()
-      : sweep_("x = muster.float { 0, min = 0 }, n = muster.int { 1 }, note = muster.string { '' }",
-               "job:check(p.n ~= 13, 'n = 13 brings bad luck')\n"
-               "job:workers { count = 1, command = { 'sh', '-c', 'until [ -e ' .. here .. '/go ]; do sleep 0.02; done; "
-               "exec muster report-metric loss=' .. (p.x - 0.3) ^ 2 } }") {}
+      : sweep_(
+            "x = muster.float { 0, min = 0 }, n = muster.int { 1 }, note = muster.string { '' }",
+            "job:check(p.n ~= 13, 'n = 13 brings bad luck')\n"
+            R"(job:workers { count = 1, command = { 'sh', '-c', 'until [ -e ' .. here .. '/go ]; do sleep 0.02; done; ' ..
+                  [[echo "{\"loss\":$0}" >> "$MUSTER_METRICS"]], tostring((p.x - 0.3) ^ 2) } })") {}
 
   std::vector<std::string> Tried() const {
     std::vector<std::string> tried;

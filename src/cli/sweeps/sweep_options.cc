@@ -99,7 +99,7 @@ Result<Space> ChosenPoint(const std::string& word) {
   space.kind = Space::Kind::kFixed;
   if (word.starts_with('{')) {
     auto json = ValueFromJsonText(word);
-    if (!json) return refuse("not valid JSON: " + json.error());
+    if (!json) return refuse(json.error());
     if (json->AsMap() == nullptr || json->AsMap()->empty()) return refuse("not a JSON object of names and values");
     space.fixed = *json->AsMap();
     return space;

@@ -23,25 +23,25 @@ std::pair<std::uint32_t, std::uint32_t> SizeOf(const TrialNeeds& needs) {
 
 }  // namespace
 
-void TrialQueue::Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid, bool first) {
-  Insert({trial, std::move(needs), std::move(avoid), 0, first});
+void TrialQueue::Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid, std::uint64_t turn) {
+  Insert({trial, std::move(needs), std::move(avoid), 0, turn});
 }
 
 void TrialQueue::Insert(Waiting waiting) {
   const auto behind = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& other) {
-    if (waiting.first || other.first) return !other.first;
+    if (waiting.turn != other.turn) return waiting.turn < other.turn;
     return SizeOf(other.needs) < SizeOf(waiting.needs);
   });
   waiting_.insert(behind, std::move(waiting));
 }
 
-void TrialQueue::MoveFirst(TrialNumber trial) {
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const Waiting& waiting) { return waiting.trial == trial && !waiting.first; });
+void TrialQueue::Move(TrialNumber trial, std::uint64_t turn) {
+  const auto found =
+      std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) { return waiting.trial == trial; });
   if (found == waiting_.end()) return;
   Waiting moved = std::move(*found);
   waiting_.erase(found);
-  moved.first = true;
+  moved.turn = turn;
   Insert(std::move(moved));
 }
 
@@ -121,8 +121,8 @@ void TrialPlanning::MoveFirst(const std::vector<TrialNumber>& trials) {
       std::find_if_not(to_plan_.begin(), to_plan_.end(), [this](TrialNumber one) { return first_.contains(one); });
   std::ptrdiff_t index = place - to_plan_.begin();
   for (const TrialNumber trial : trials) {
-    if (!first_.insert(trial).second) continue;
-    queue_.MoveFirst(trial);
+    if (!first_.emplace(trial, next_turn_).second) continue;
+    queue_.Move(trial, next_turn_++);
     const auto found = std::find(to_plan_.begin() + index, to_plan_.end(), trial);
     if (found == to_plan_.end()) continue;
     to_plan_.erase(found);
@@ -130,11 +130,14 @@ void TrialPlanning::MoveFirst(const std::vector<TrialNumber>& trials) {
   }
 }
 
+bool TrialPlanning::has_asked() const {
+  return !points_.is_sequence() && points_.known_to() > record_.progress().judged_to();
+}
+
 std::optional<TrialPlanning::ToJudge> TrialPlanning::NextToJudge() {
   const TrialNumber first = record_.progress().judged_to();
   if (judging_ || record_.stopping() || budget_used_up() || first >= points_.size()) return std::nullopt;
-  const bool has_asked = !points_.is_sequence() && points_.known_to() > first;
-  if (const auto& chosen = points_.waiting(); !chosen.empty() && !has_asked) {
+  if (const auto& chosen = points_.waiting(); !chosen.empty() && !has_asked()) {
     const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(kJudgedAtOnce, chosen.size()));
     judging_ = judging_chosen_ = true;
     return ToJudge{first, {chosen.begin(), chosen.begin() + count}};
@@ -230,7 +233,8 @@ bool TrialPlanning::IsWithinBudget(TrialNumber trial) const {
 std::optional<TrialNumber> TrialPlanning::NextToPlan() {
   if (record_.stopping() || to_plan_.empty() || planning_.size() >= kPlansAtOnce) return std::nullopt;
   const TrialNumber trial = to_plan_.front();
-  if ((plans_.size() >= kMaxReady && !first_.contains(trial)) || !IsWithinBudget(trial)) return std::nullopt;
+  const std::size_t most = first_.contains(trial) ? 2 * kMaxReady : kMaxReady;
+  if (plans_.size() >= most || !IsWithinBudget(trial)) return std::nullopt;
   to_plan_.pop_front();
   planning_.insert(trial);
   return trial;
@@ -264,13 +268,25 @@ void TrialPlanning::NoLongerPlanned(TrialNumber trial) {
   planning_.erase(trial);
   while (!planned_.empty() && (planning_.empty() || planned_.begin()->first < *planning_.begin())) {
     auto next = planned_.extract(planned_.begin());
-    queue_.Add(next.key(), std::move(next.mapped()), hosts_.MovedFrom(next.key()), first_.contains(next.key()));
+    const auto turn = first_.find(next.key());
+    queue_.Add(next.key(), std::move(next.mapped()), hosts_.MovedFrom(next.key()),
+               turn == first_.end() ? TrialQueue::kNoTurn : turn->second);
   }
 }
 
 void TrialPlanning::MarkImpossible(TrialNumber trial, const std::string& why, const std::string& place) {
   NoLongerPlanned(trial);
   record_.Record(PointsJudged{trial, 1, {{why, place, {{trial, trial}}}}});
+}
+
+std::optional<TrialQueue::Start> TrialPlanning::TakeNext() {
+  if (!queue_.empty() && !queue_.begins_with_turn() && !budget_used_up()) {
+    if (judging_chosen_ || (!points_.waiting().empty() && !has_asked())) return std::nullopt;
+    const auto is_first = [this](TrialNumber trial) { return first_.contains(trial); };
+    if (std::any_of(planning_.begin(), planning_.end(), is_first)) return std::nullopt;
+    if (!to_plan_.empty() && is_first(to_plan_.front()) && IsWithinBudget(to_plan_.front())) return std::nullopt;
+  }
+  return queue_.Next(hosts_.pool());
 }
 
 void TrialPlanning::Abandoned(TrialNumber trial) { NoLongerPlanned(trial); }

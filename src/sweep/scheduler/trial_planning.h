@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -29,12 +30,15 @@ class TrialQueue {
   // A trial that was overtaken this often is not overtaken any more on hosts where it could start.
   static constexpr std::uint32_t kMaxOvertaken = 8;
 
-  // Among equal ones the earlier added comes first. Hosts of `avoid` are used only if no others will do. `first`:
-  // before all that were not added so, whatever their sizes.
-  void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {}, bool first = false);
-  // As if the trial had been added with `first`; no effect if it does not wait.
-  void MoveFirst(TrialNumber trial);
+  static constexpr std::uint64_t kNoTurn = std::numeric_limits<std::uint64_t>::max();
+
+  // Among equal ones the earlier added comes first. Hosts of `avoid` are used only if no others will do. Trials with a
+  // turn come before all that have none, whatever their sizes, in the order of their turns.
+  void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {}, std::uint64_t turn = kNoTurn);
+  // As if the trial had been added with that turn; no effect if it does not wait.
+  void Move(TrialNumber trial, std::uint64_t turn);
   bool empty() const { return waiting_.empty(); }
+  bool begins_with_turn() const { return !waiting_.empty() && waiting_.front().turn != kNoTurn; }
   std::size_t size() const { return waiting_.size(); }
   // The waiting trials.
   std::vector<TrialNumber> trials() const;
@@ -55,10 +59,10 @@ class TrialQueue {
     TrialNeeds needs;
     std::set<std::uint32_t> avoid;
     std::uint32_t overtaken = 0;
-    bool first = false;
+    std::uint64_t turn = kNoTurn;
   };
   void Insert(Waiting waiting);
-  std::vector<Waiting> waiting_;  // those with `first`, then largest first
+  std::vector<Waiting> waiting_;  // by their turns, then largest first
 };
 
 // The trials of a sweep before they start: which trials to judge next, which to plan, and which of the planned ones to
@@ -111,13 +115,16 @@ class TrialPlanning {
   void Resume();
   // Plans the trial again, before all others.
   void Retry(TrialNumber trial) { to_plan_.push_front(trial); }
-  // Returns the next ready trial and takes its resources from the pool; nothing if none fits now.
-  std::optional<TrialQueue::Start> TakeNext() { return queue_.Next(hosts_.pool()); }
+  // Returns the next ready trial and takes its resources from the pool; nothing if none fits now, or while chosen
+  // points are judged and planned, so that no other trial gets ahead of them.
+  std::optional<TrialQueue::Start> TakeNext();
   // Its attempt begins; PlanOf() is no longer valid for it.
   void Began(TrialNumber trial);
 
  private:
   void NoLongerPlanned(TrialNumber trial);
+  // Of a sampler that learns: it has given points that are not judged yet, with the numbers of the next trials.
+  bool has_asked() const;
   std::uint64_t PointNumberOf(TrialNumber trial) const;
   // How many further trials could start now, after those that are ready: as many of the smallest so far as fit. At
   // least one if nothing runs.
@@ -135,7 +142,9 @@ class TrialPlanning {
   bool judging_chosen_ = false;
   // By point number: trials that are judged and have not begun.
   std::unordered_map<std::uint64_t, TrialNumber> waiting_points_;
-  std::set<TrialNumber> first_;  // of these: those whose points were chosen
+  // Of these: those whose points were chosen, with their turns.
+  std::map<TrialNumber, std::uint64_t> first_;
+  std::uint64_t next_turn_ = 0;
   std::deque<TrialNumber> to_plan_;
   std::set<TrialNumber> planning_;
   std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned
