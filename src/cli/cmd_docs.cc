@@ -312,6 +312,7 @@ void AppendCommand(std::string& out, const Command& command) {
 std::string ManPage(std::span<const Command> commands) {
   std::string out = ".\\\" made by muster docs --man from what the commands say of themselves\n";
   out += ".TH MUSTER 1 \"\" \"muster " MUSTER_VERSION "\" \"User Commands\"\n.nh\n.ad l\n";
+  out += ".fchar \\[u2026] ...\n.fchar \\[u00B7] -\n";  // for terminals of ASCII
   out += kBefore;
   for (const Command& command : commands) AppendCommand(out, command);
   out += kAfter;

@@ -71,14 +71,17 @@ TEST(ManPage, RendersWithoutWarnings) {
   const TempDir folder;
   const std::string page = folder / "muster.1";
   std::ofstream(page) << Muster({"docs", "--man"}).out;
-  Command groff;
-  groff.argv = {"groff", "-ww", "-man", "-Tutf8", "-rLL=90n", "-P-cbou", page};
-  const CommandResult result = RunCommand(groff);
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "");
-  for (const char* said : {"NAME", "EXIT STATUS", "muster explain recipes/pipeline.lua FIRST_LAYER --rank 5",
-                           "--devices LIST|free", "Example: muster test recipes --update && git diff recipes/golden"}) {
-    EXPECT_NE(result.out.find(said), std::string::npos) << said << "\n" << result.out;
+  for (const char* device : {"-Tutf8", "-Tascii"}) {
+    Command groff;
+    groff.argv = {"groff", "-ww", "-man", device, "-rLL=90n", "-P-cbou", page};
+    const CommandResult result = RunCommand(groff);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.err, "") << device;
+    for (const char* said :
+         {"NAME", "EXIT STATUS", "muster explain recipes/pipeline.lua FIRST_LAYER --rank 5", "--devices LIST|free",
+          "Example: muster test recipes --update && git diff recipes/golden"}) {
+      EXPECT_NE(result.out.find(said), std::string::npos) << said << "\n" << result.out;
+    }
   }
 }
 
