@@ -73,6 +73,21 @@ TEST(ChosenPoints, ComeNextThoughOthersAreReady) {
   EXPECT_EQ(sweep.Start(), std::vector<TrialNumber>{2});
 }
 
+TEST(ChosenPoints, DoNotWaitForThePlansOfOthers) {
+  ScheduledSweep sweep(40, OneAtATime());
+  sweep.ResumeFrom();
+  sweep.Judge();
+  TrialPlanning& planning = sweep.scheduler->planning();
+  ASSERT_EQ(planning.NextToPlan(), std::optional<TrialNumber>(0));
+  ASSERT_TRUE(sweep.scheduler->Steer({.points = {At(77)}}));
+  sweep.Judge();
+  ASSERT_EQ(planning.NextToPlan(), std::optional<TrialNumber>(40));
+  ASSERT_TRUE(planning.Planned(40, "plan of 40", {{0, 1}}));
+  const auto start = sweep.scheduler->NextStart();
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->trial, 40U);
+}
+
 TEST(ChosenPoints, ThatWaitAreMovedForward) {
   ScheduledSweep sweep(100, OneAtATime());
   sweep.ResumeFrom();

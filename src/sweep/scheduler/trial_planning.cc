@@ -123,6 +123,7 @@ void TrialPlanning::MoveFirst(const std::vector<TrialNumber>& trials) {
   for (const TrialNumber trial : trials) {
     if (!first_.emplace(trial, next_turn_).second) continue;
     queue_.Move(trial, next_turn_++);
+    if (auto planned = planned_.extract(trial); !planned.empty()) Enqueue(trial, std::move(planned.mapped()));
     const auto found = std::find(to_plan_.begin() + index, to_plan_.end(), trial);
     if (found == to_plan_.end()) continue;
     to_plan_.erase(found);
@@ -257,9 +258,22 @@ Result<void> TrialPlanning::Planned(TrialNumber trial, const std::string& plan_i
   }
   plans_[trial] = plan_id;
   if (!least_needs_ || SizeOf(needs) < SizeOf(*least_needs_)) least_needs_ = needs;
-  planned_[trial] = std::move(needs);
+  if (first_.contains(trial)) {
+    Enqueue(trial, std::move(needs));
+  } else {
+    planned_[trial] = std::move(needs);
+  }
   NoLongerPlanned(trial);
   return {};
+}
+
+std::uint64_t TrialPlanning::TurnOf(TrialNumber trial) const {
+  const auto turn = first_.find(trial);
+  return turn == first_.end() ? TrialQueue::kNoTurn : turn->second;
+}
+
+void TrialPlanning::Enqueue(TrialNumber trial, TrialNeeds needs) {
+  queue_.Add(trial, std::move(needs), hosts_.MovedFrom(trial), TurnOf(trial));
 }
 
 // A planned trial is ready once no earlier one is being planned, so that the start order does not depend on the speed
@@ -268,9 +282,7 @@ void TrialPlanning::NoLongerPlanned(TrialNumber trial) {
   planning_.erase(trial);
   while (!planned_.empty() && (planning_.empty() || planned_.begin()->first < *planning_.begin())) {
     auto next = planned_.extract(planned_.begin());
-    const auto turn = first_.find(next.key());
-    queue_.Add(next.key(), std::move(next.mapped()), hosts_.MovedFrom(next.key()),
-               turn == first_.end() ? TrialQueue::kNoTurn : turn->second);
+    Enqueue(next.key(), std::move(next.mapped()));
   }
 }
 
@@ -280,11 +292,14 @@ void TrialPlanning::MarkImpossible(TrialNumber trial, const std::string& why, co
 }
 
 std::optional<TrialQueue::Start> TrialPlanning::TakeNext() {
-  if (!queue_.empty() && !queue_.begins_with_turn() && !budget_used_up()) {
-    if (judging_chosen_ || (!points_.waiting().empty() && !has_asked())) return std::nullopt;
-    const auto is_first = [this](TrialNumber trial) { return first_.contains(trial); };
-    if (std::any_of(planning_.begin(), planning_.end(), is_first)) return std::nullopt;
-    if (!to_plan_.empty() && is_first(to_plan_.front()) && IsWithinBudget(to_plan_.front())) return std::nullopt;
+  if (!queue_.empty() && !budget_used_up()) {
+    const std::uint64_t next = queue_.first_turn();
+    const auto is_before = [&](TrialNumber trial) { return TurnOf(trial) < next; };
+    if (std::any_of(planning_.begin(), planning_.end(), is_before)) return std::nullopt;
+    if (next == TrialQueue::kNoTurn) {
+      if (judging_chosen_ || (!points_.waiting().empty() && !has_asked())) return std::nullopt;
+      if (!to_plan_.empty() && is_before(to_plan_.front()) && IsWithinBudget(to_plan_.front())) return std::nullopt;
+    }
   }
   return queue_.Next(hosts_.pool());
 }

@@ -38,7 +38,7 @@ class TrialQueue {
   // As if the trial had been added with that turn; no effect if it does not wait.
   void Move(TrialNumber trial, std::uint64_t turn);
   bool empty() const { return waiting_.empty(); }
-  bool begins_with_turn() const { return !waiting_.empty() && waiting_.front().turn != kNoTurn; }
+  std::uint64_t first_turn() const { return waiting_.empty() ? kNoTurn : waiting_.front().turn; }
   std::size_t size() const { return waiting_.size(); }
   // The waiting trials.
   std::vector<TrialNumber> trials() const;
@@ -122,6 +122,8 @@ class TrialPlanning {
   void Began(TrialNumber trial);
 
  private:
+  std::uint64_t TurnOf(TrialNumber trial) const;
+  void Enqueue(TrialNumber trial, TrialNeeds needs);
   void NoLongerPlanned(TrialNumber trial);
   // Of a sampler that learns: it has given points that are not judged yet, with the numbers of the next trials.
   bool has_asked() const;
@@ -147,7 +149,7 @@ class TrialPlanning {
   std::uint64_t next_turn_ = 0;
   std::deque<TrialNumber> to_plan_;
   std::set<TrialNumber> planning_;
-  std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned
+  std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned; without a turn
   TrialQueue queue_;
   std::optional<TrialNeeds> least_needs_;     // of the trials planned so far
   std::map<TrialNumber, std::string> plans_;  // plan ids of planned and ready trials
