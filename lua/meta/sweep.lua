@@ -169,6 +169,11 @@ function muster.sobol(options) end
 ---@return muster.Sampler
 function muster.tpe(options) end
 
+---Points from a program, in lines of JSON (`muster docs sweeps`); the sweep needs an objective.
+---@param options { command: string[], trials: integer, seed?: integer, timeout?: string }
+---@return muster.Sampler
+function muster.pipe(options) end
+
 ---The trial with the least value of the metric is the best: `muster.minimize "loss"`.
 ---@param metric string
 ---@return muster.Objective

@@ -213,6 +213,7 @@ std::string Line(std::string_view label, const std::string& text) { return fmt::
 
 std::string SamplerText(const SamplerChoice& sampler, std::uint64_t trials) {
   std::string text = KindOf(sampler).name;
+  if (KindOf(sampler).pipes) text += " to " + Printable(ShellQuoted(sampler.command));
   if (KindOf(sampler).scrambles && sampler.scramble) text += ", scrambled";
   if (KindOf(sampler).draws) text += fmt::format(", seed {}", sampler.seed);
   if (sampler.shards > 1) text += fmt::format(", part {} of {}", sampler.shard, sampler.shards);

@@ -42,7 +42,9 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
   EvaluationOptions options = described.evaluation;
   auto space = CompiledSpace::Of(described.sweep.space);
   if (!space) return Fail(space.error());
-  auto sampler = Sampler::Of(*space, described.sweep.sampler);
+  SamplerChoice choice = described.sweep.sampler;
+  if (KindOf(choice).pipes) choice.kind = SamplerChoice::Kind::kRandom;  // a program has not given any points yet
+  auto sampler = Sampler::Of(*space, choice);
   if (!sampler) return Fail(sampler.error());
   const auto points = (*sampler)->Ask(0, std::min(kLookedAt, (*sampler)->size()));
   const auto judgement = evaluator.Judge(options, described.sweep, JudgeRequest::Of(0, points));

@@ -241,6 +241,14 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     sweep.sampler.kind = static_cast<SamplerChoice::Kind>(i);
     sweep.sampler.trials = options.trials_of[i];
   }
+  if (!options.optimizer.empty()) {
+    const auto words = ShellWords(options.optimizer);
+    if (!words) problems.push_back(UsageError("--optimizer " + Quoted(options.optimizer) + ": " + words.error(), ""));
+    if (!KindOf(sweep.sampler).pipes) {
+      problems.push_back(UsageError("--optimizer without a number of trials", "--pipe 30 --optimizer 'python3 my.py'"));
+    }
+    if (words) sweep.sampler.command = *words;
+  }
   if (options.seed && !KindOf(sweep.sampler).draws) {
     problems.push_back(UsageError("--seed: a grid draws nothing", "--random N or --sobol N draw points"));
   }
@@ -294,6 +302,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
     for (CLI::Option* other : samplers) sampler->excludes(other);
     samplers.push_back(sampler);
   }
+  app.add_option("--optimizer", options.optimizer, "with --pipe: the program that chooses points, 'python3 my.py'")
+      ->type_name("COMMAND");
   app.add_option("--seed", options.seed, "seed of the sampler (default: 0)")->type_name("N");
   app.add_option("--shard", options.shard, "run only this part of the trials: 0/4 to 3/4")->type_name("I/N");
   auto* minimize =
@@ -404,7 +414,8 @@ Result<void> CheckChosen(const DescribedSweep& described, std::size_t first, Eva
 Diagnostics WarnOfPointsOutside(const SweepDescription& sweep, std::size_t first) {
   Diagnostics warnings;
   const auto space = CompiledSpace::Of(sweep.space);
-  if (!space || !KindOf(sweep.sampler).learns) return warnings;
+  // An optimizer hears of these results.
+  if (!space || !KindOf(sweep.sampler).learns || KindOf(sweep.sampler).pipes) return warnings;
   for (std::size_t i = first; i < sweep.seed_points.size(); ++i) {
     if (space->Locate(sweep.seed_points[i])) continue;
     warnings.push_back(Warning("point", sweep.seed_places[i],

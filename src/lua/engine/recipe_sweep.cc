@@ -170,6 +170,17 @@ void ReadSampler(const Part& part, SamplerChoice& sampler) {
   part.Count("trials", sampler.trials, 1);
   part.Count("seed", sampler.seed, 0);
   part.Truth("scramble", sampler.scramble);
+  if (const Value* command = part.Field("command")) {
+    for (const Value& word : ListOf(command)) {
+      if (word.AsString() != nullptr) sampler.command.push_back(*word.AsString());
+    }
+    if (sampler.command.empty() || sampler.command.size() != ListOf(command).size()) {
+      part.Refuse("command", "a list of words such as { \"python3\", \"my.py\" }", *command);
+    }
+  }
+  std::optional<std::uint64_t> timeout;
+  part.Duration("timeout", timeout);
+  if (timeout) sampler.timeout_ms = *timeout;
   sampler.place = part.place();
 }
 

@@ -33,6 +33,7 @@
 #include "run/directory/runtime_directory.h"
 #include "run/loop/output.h"
 #include "sweep/head/live_trial.h"
+#include "sweep/head/optimizer_pipe.h"
 #include "sweep/head/sweep_hosts.h"
 #include "sweep/head/sweep_notices.h"
 #include "sweep/head/trial_planner.h"
@@ -81,6 +82,9 @@ struct SweepInputs {
   std::unique_ptr<const CompiledSpace> space;  // of the sampler
   std::unique_ptr<Sampler> sampler;
   std::unique_ptr<TrialPoints> points;  // of the sampler
+  // Of an optimizer: what it hears of the entries, and that about earlier ones.
+  std::unique_ptr<OptimizerLines> lines;
+  std::string history;
   LogPatterns patterns;
   ClassPatterns classes;
   RecipeFiles files;
@@ -102,7 +106,12 @@ Result<SweepInputs> InputsOf(const SweepRequest& request) {
   auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
   if (!files) return Fail(files.error());
   auto points = std::make_unique<TrialPoints>(**sampler);
-  return SweepInputs{std::move(space),     *std::move(sampler), std::move(points),
+  std::unique_ptr<OptimizerLines> lines;
+  if (KindOf(request.description.sampler).pipes) {
+    if (auto exists = OptimizerPipe::Check(request.description.sampler); !exists) return Fail(exists.error());
+    lines = std::make_unique<OptimizerLines>(request.description.objective);
+  }
+  return SweepInputs{std::move(space),     *std::move(sampler), std::move(points), std::move(lines), {},
                      *std::move(patterns), *std::move(classes), *std::move(files)};
 }
 
@@ -288,6 +297,11 @@ class SweepHead {
   // Jobs that the engine has not taken back yet count as well.
   bool MayStart() const { return !allocations_ || allocations_->size() < scheduler_.pool().slots().value_or(1); }
   void Begin(TrialNumber trial, const std::string& job, TrialPlace place);
+  // Starts the optimizer, if the points come from one, and asks it for those that are wanted.
+  void StartOptimizer();
+  void AskOptimizer();
+  // Starts no further trials; running ones come to their end.
+  void StopStarting(const std::string& why, int exit_code);
   void OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why);
   void ReleaseWaiting();
   void OnReport(TrialNumber trial, const MetricValues& report);
@@ -337,6 +351,7 @@ class SweepHead {
   std::string why_;  // why it was stopped
   int exit_code_ = 0;
   SweepOutcome outcome_;
+  std::shared_ptr<OptimizerPipe> optimizer_;
   std::optional<TrialAllocations> allocations_;  // with an allocator
   SweepHosts hosts_;                             // last: destroyed first
 };
@@ -351,6 +366,10 @@ bool SweepHead::Write(const SweepEntry& entry) {
   }
   kept_ = false;
   index_.Take({journal_.position().seq, UtcText(wall), entry});
+  if (inputs_.lines) {
+    const std::string lines = inputs_.lines->Take(entry);
+    optimizer_ ? optimizer_->Tell(lines) : void(inputs_.history += lines);
+  }
   notices_.Saw(entry);
   Show(entry);
   return true;
@@ -393,19 +412,13 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   }
   static_cast<void>(scheduler_.Steer(request_.steering));  // checked by RunSweep
   over_at_begin_ = scheduler_.progress().over().size();
+  StartOptimizer();
   ListenForCommands();
   const LiveHead announced = LiveHead::Announce(OwnLiveHeadsFolder(), request_.folder, request_.began.sweep_id);
   if (const auto ms = request_.description.budget.time_ms) {
     time_is_up_.expires_after(std::chrono::milliseconds(*ms));
     time_is_up_.async_wait([this](const boost::system::error_code& error) {
-      if (error || ending_) return;
-      if (why_.empty()) why_ = "its time is up";
-      scheduler_.Stop();  // running trials may end
-      ReleaseWaiting();
-      for (const auto& [trial, live] : live_) {
-        if (live->waits()) live->Interrupt(true, why_);  // it has not started
-      }
-      Advance();
+      if (!error && !ending_) StopStarting("its time is up", 0);
     });
   }
   rows_.Begin([this](std::size_t columns, std::size_t most) { return StatusRows(Status(), columns, most); });
@@ -434,9 +447,56 @@ void SweepHead::Advance() {
         live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
       }
     }
+    AskOptimizer();
     if ((!settled || hosts_.connects_again()) && !scheduler_.stopping()) return;
     if (live_.empty() && scheduler_.over()) End();
   });
+}
+
+void SweepHead::StartOptimizer() {
+  if (!inputs_.lines) return;
+  const std::string begin = OptimizerLines::Begin(request_.description, request_.began.sweep_id, points_.size());
+  auto started =
+      OptimizerPipe::Start(io_, request_.description, *inputs_.space, begin + std::exchange(inputs_.history, {}),
+                           {.answered =
+                                [this](std::uint64_t first, const std::vector<Point>& points) {
+                                  points_.Offer(first, points);
+                                  Advance();
+                                },
+                            // It may fail while an entry is written.
+                            .failed =
+                                [this](const std::string& why) {
+                                  boost::asio::post(io_, [this, why] {
+                                    if (!ending_) StopStarting(why, kExitRecipe);
+                                  });
+                                }});
+  if (started) {
+    optimizer_ = *std::move(started);
+  } else {
+    StopStarting("the optimizer cannot be started: " + started.error(), kExitRecipe);
+  }
+}
+
+void SweepHead::AskOptimizer() {
+  const auto& wanted = points_.wanted();
+  if (!optimizer_ || !wanted || scheduler_.stopping() || wanted->first < scheduler_.progress().judged_to()) return;
+  if (optimizer_->Ask(wanted->first, wanted->count)) return points_.Await();
+  const bool idle = live_.empty() && scheduler_.running().empty() && scheduler_.progress().open().empty();
+  if (idle) StopStarting("the optimizer waits for results, and no trial runs: it answered no points", kExitRecipe);
+}
+
+void SweepHead::StopStarting(const std::string& why, int exit_code) {
+  if (why_.empty()) {
+    why_ = why;
+    exit_code_ = exit_code;
+    if (exit_code > 0) PrintLine("error: " + Printable(why));
+  }
+  scheduler_.Stop();
+  ReleaseWaiting();
+  for (const auto& [trial, live] : live_) {
+    if (live->waits()) live->Interrupt(true, why_);  // it has not started
+  }
+  Advance();
 }
 
 bool SweepHead::DiskHasSpace() {
@@ -626,6 +686,7 @@ void SweepHead::End() {
   planner_.GiveUp();
   keeping_.cancel();
   time_is_up_.cancel();
+  optimizer_.reset();
   scheduler_.Left({outcome_.complete, outcome_.why, outcome_.exit_code});
   journal_.Sync();
   index_.Commit(progress, journal_.position(), true);
@@ -673,7 +734,12 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   if (!inputs->points->is_sequence() || !loaded.progress.steered().points.empty()) {
     std::string stopped;
     ReadSweepJournal(
-        request.folder_fd, {}, [&](const SweepRecord& record) { inputs->points->Take(record.entry); }, stopped);
+        request.folder_fd, {},
+        [&](const SweepRecord& record) {
+          inputs->points->Take(record.entry);
+          if (inputs->lines) inputs->history += inputs->lines->Take(record.entry);
+        },
+        stopped);
   }
   if (const auto& trials = loaded.progress.steered().trials) inputs->points->Extend(*trials);
   const auto steers =

@@ -132,7 +132,7 @@ void TrialPlanning::MoveFirst(const std::vector<TrialNumber>& trials) {
 }
 
 bool TrialPlanning::has_asked() const {
-  return !points_.is_sequence() && points_.known_to() > record_.progress().judged_to();
+  return !points_.is_sequence() && (points_.known_to() > record_.progress().judged_to() || points_.awaits());
 }
 
 std::optional<TrialPlanning::ToJudge> TrialPlanning::NextToJudge() {

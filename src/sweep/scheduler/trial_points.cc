@@ -51,8 +51,18 @@ std::uint64_t TrialPoints::Among(TrialNumber trial) const {
 std::vector<Point> TrialPoints::Ask(std::uint64_t first, std::uint64_t count) {
   if (is_sequence()) return sampler_->Ask(Among(first), count);
   auto points = sampler_->Ask(first, count);
+  wanted_.reset();
+  if (points.empty()) wanted_ = Wanted{first, count};
   known_to_ = std::max(known_to_, first + points.size());
   return points;
+}
+
+void TrialPoints::Offer(TrialNumber first, const std::vector<Point>& points) {
+  wanted_.reset();
+  awaits_ = false;
+  if (points.empty()) return;
+  sampler_->Recall(first, points);
+  known_to_ = std::max(known_to_, first + points.size());
 }
 
 Point TrialPoints::At(std::uint64_t trial) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "space/sampler.h"
@@ -44,6 +45,18 @@ class TrialPoints {
   // Those that are trials.
   const std::map<TrialNumber, Point>& chosen() const { return chosen_; }
 
+  // The trials that Ask() had no points for, since they come from a program; nothing if there are none.
+  struct Wanted {
+    TrialNumber first = 0;
+    std::uint64_t count = 0;
+  };
+  const std::optional<Wanted>& wanted() const { return wanted_; }
+  // The program was asked for them: no chosen point becomes one of these trials.
+  void Await() { awaits_ = true; }
+  bool awaits() const { return awaits_; }
+  // Its answer, which may have fewer points, or none.
+  void Offer(TrialNumber first, const std::vector<Point>& points);
+
   // Of a sampler that is no sequence: trials below it have points, even if they are not judged yet.
   TrialNumber known_to() const { return known_to_; }
 
@@ -58,6 +71,8 @@ class TrialPoints {
   std::deque<Point> waiting_;
   std::map<TrialNumber, Point> chosen_;
   TrialNumber known_to_ = 0;
+  std::optional<Wanted> wanted_;
+  bool awaits_ = false;
 };
 
 }  // namespace muster
