@@ -19,6 +19,8 @@ local muster = {}
 ---@field where? fun(p: table<string, any>, d: table<string, any>): boolean, string?
 ---Every point in order, unless given.
 ---@field sampler? muster.Sampler
+---Points that are tried first: `{ { learning_rate = 0.1, batch_size = 64 } }`, of the space or beyond it.
+---@field seed_points? table<string, any>[]
 ---@field objective? muster.Objective
 ---@field metrics? muster.SweepMetrics
 ---@field early_stop? muster.EarlyStop
@@ -166,6 +168,11 @@ function muster.sobol(options) end
 ---@param options { seed?: integer, trials?: integer }
 ---@return muster.Sampler
 function muster.tpe(options) end
+
+---Points from a program, in lines of JSON (`muster docs sweeps`); the sweep needs an objective.
+---@param options { command: string[], trials: integer, seed?: integer, timeout?: string }
+---@return muster.Sampler
+function muster.pipe(options) end
 
 ---The trial with the least value of the metric is the best: `muster.minimize "loss"`.
 ---@param metric string

@@ -7,7 +7,7 @@ local contents = muster.contents
 
 local function shown(value) return host.show(value) end
 
-local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "objective", "metrics", "early_stop", "retry",
+local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "seed_points", "objective", "metrics", "early_stop", "retry",
                      "budget" }
 -- By kind, with their options.
 local SEALED_KINDS = {
@@ -122,6 +122,17 @@ local function weights_of(union)
   return nil
 end
 
+-- Calls `add` for each entry of a table that is named like a block of parameters or a variant; whether it is one.
+local function each_of_block(declared, name, named, add)
+  local what = parameters.what_is(declared, name) or (name == "cluster" and "block" or nil)
+  if type(named) ~= "table" or what ~= "block" and what ~= "variant" or rawget(named, 1) ~= nil then return false end
+  for _, key in ipairs(host.sorted_keys(named)) do
+    local full = what == "variant" and key == "variant" and name or name .. "." .. host.tostring(key)
+    add(full, rawget(named, key))
+  end
+  return true
+end
+
 -- A sealed space, or a plain table, which is a product, in the form of the engine.
 local function space_of(declared, value, place, depth)
   if depth > MOST_NESTED then host.stop("space", place, ("spaces are nested deeper than %d"):format(MOST_NESTED)) end
@@ -161,14 +172,7 @@ local function space_of(declared, value, place, depth)
                   kind == "a space" and "a space has no name in the table" or nil)
       return
     end
-    local what = parameters.what_is(declared, name) or (name == "cluster" and "block" or nil)
-    if type(named) == "table" and (what == "block" or what == "variant") and rawget(named, 1) == nil then
-      for _, key in ipairs(host.sorted_keys(named)) do
-        local full = what == "variant" and key == "variant" and name or name .. "." .. host.tostring(key)
-        add(full, rawget(named, key))
-      end
-      return
-    end
+    if each_of_block(declared, name, named, add) then return end
     local why = host.why_not_plain(named)
     if why then
       host.report("error", "type", space.place, ("%s: %s"):format(name, why))
@@ -193,6 +197,39 @@ local function space_of(declared, value, place, depth)
     if type(key) ~= "string" then parts[#parts + 1] = space_of(declared, rawget(space.entries, key), space.place, depth + 1) end
   end
   return { kind = space.kind, parts = parts, weights = weights, place = space.place }
+end
+
+-- The points that are tried first, each a list of names with their values.
+local function seed_points_of(declared, given, place)
+  local points = {}
+  local function refuse(value)
+    host.report("error", "type", place, "seed_points must be a list of points, got " .. shown(value),
+                "seed_points = { { learning_rate = 0.1, batch_size = 64 } }")
+  end
+  if type(given) ~= "table" or muster.kind_of(given) then
+    refuse(given)
+    return points
+  end
+  for position, key in ipairs(host.sorted_keys(given)) do
+    local entries = rawget(given, key)
+    if key ~= position or type(entries) ~= "table" or muster.kind_of(entries) or rawget(entries, 1) ~= nil then
+      refuse(given)
+      return {}
+    end
+    local point = {}
+    local function add(name, value)
+      if muster.kind_of(value) == nil and each_of_block(declared, name, value, add) then return end
+      local why = host.why_not_plain(value)
+      if why or muster.kind_of(value) then
+        host.report("error", "type", place, ("seed_points: %s: %s"):format(name, why or "a point has values, not axes"))
+      else
+        point[#point + 1] = { name = name, value = value }
+      end
+    end
+    for _, name in ipairs(host.sorted_keys(entries)) do add(host.tostring(name), rawget(entries, name)) end
+    points[position] = point
+  end
+  return points
 end
 
 -- Other fields of a sweep ---------------------------------------------------------------------------------------------
@@ -307,6 +344,7 @@ function api.sweep(given)
                   "space = { learning_rate = { 0.1, 0.01 } }; one point is a run: muster run")
     end
   end
+  if given.seed_points ~= nil then plain.seed_points = seed_points_of(base.scope.declared, given.seed_points, place) end
   for _, part in ipairs(SEALED_PARTS) do
     local key = part[1]
     plain[key] = contents(given[key], part[2])

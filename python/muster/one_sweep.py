@@ -1,5 +1,6 @@
 """One sweep, by its folder."""
 
+import json
 import os
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Union
 
@@ -158,6 +159,28 @@ class Sweep(Labelled):
         """Changes the number of slots or trials of the sweep while it runs, as `muster steer --json` does;
         returns the limits that hold now."""
         return ask(["steer", self.path, "--json"] + options(slots=slots, add_trials=add_trials))
+
+    def enqueue(self, *points: Dict[str, Any]) -> Dict[str, Any]:
+        """Makes these points the next trials of the sweep while it runs, as `muster steer --try` does:
+        enqueue({"lr": 0.1, "batch": 64}), or rows of trials() or best() of another sweep with the same
+        parameters. Returns the limits that hold now. muster.Error with the recipe's words if a point is not
+        possible; nothing has changed then."""
+        if not points:
+            raise ValueError("enqueue: no point is given")
+        words = []
+        for point in points:
+            words += ["--try", json.dumps(self._point_of(point), allow_nan=False)]
+        return ask(["steer", self.path, "--json"] + words)
+
+    def _point_of(self, given: Dict[str, Any]) -> Dict[str, Any]:
+        """The swept parameters of a row of a table; other dictionaries as they are."""
+        if "run_dir" not in given:
+            return given
+        names = self.description.get("names")
+        columns = {"param." + name if name in metrics.TRIAL_COLUMNS else name: name
+                   for name in names if isinstance(name, str)} if isinstance(names, list) else {}
+        return {name: given[column] for column, name in columns.items()
+                if given.get(column) is not None}
 
     @property
     def _reads_logs(self) -> bool:

@@ -6,13 +6,14 @@
     muster_context.settings()                     the settings as a dictionary
     network = muster_context.parallel(network)    wrap a network in the recipe's AutoParallel (2.6 and later)
     muster_context.report(step=100, loss=0.25)    append a line to the run's metrics
+    muster_context.should_stop()                  whether muster asked this process to stop
 
 Where muster applies the context by itself, only parallel() is needed, and only by recipes with
 parallel { … }. This file is read at the start of every Python below a run, so it only defines the
 functions; their code is imported when they are called. Outside a run, all of them do nothing.
 """
 
-__all__ = ["apply", "parallel", "report", "settings"]
+__all__ = ["apply", "parallel", "report", "settings", "should_stop"]
 
 
 def apply() -> bool:
@@ -64,3 +65,18 @@ def report(**values: object) -> bool:
     from . import metrics
 
     return metrics.report(values)
+
+
+def should_stop(signals=("SIGTERM",)) -> bool:
+    """Whether muster asked this process to stop: by the early stopping of a sweep, by `muster stop`, at a
+    limit, or since another process failed. Ask between two steps, save what is needed, and exit with 0
+    within the grace of the role's `stop`.
+
+    The first call, in the main thread, catches the signals, of which the first to come is the request;
+    before that, and in other threads, they end the process. Name `checkpoint.signal` of the recipe as well,
+    if it has one: should_stop(["SIGTERM", "SIGUSR1"]). A second signal has its former effect. Ranks that
+    communicate leave a loop together by muster.integrations.Stop.
+    """
+    from . import stopping
+
+    return stopping.should_stop(signals)

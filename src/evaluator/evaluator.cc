@@ -346,9 +346,9 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) { return Eva
 // A sweep's requests to an evaluator: its description, which of its points can be planned, and the ids of their plans.
 
 Result<SweepDescription> Evaluator::DescribeSweep(const EvaluationOptions& options, std::optional<Space> words,
-                                                  std::string* recipe_name) {
+                                                  std::string* recipe_name, std::vector<Space> chosen) {
   EvaluationOptions asked = options;
-  asked.task = SweepTask{std::move(words)};
+  asked.task = SweepTask{std::move(words), std::move(chosen)};
   auto evaluation = Evaluate(asked);
   if (!evaluation) return Fail(evaluation.error());
   if (recipe_name != nullptr) *recipe_name = std::move(evaluation->name);

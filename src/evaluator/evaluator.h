@@ -92,9 +92,10 @@ class Evaluator {
   Result<PendingEvaluation> Begin(EvaluationOptions options, bool last = false);
   // The sweep that the file describes; for a recipe with `words`, the sweep over these. Names and values are
   // checked against the recipe; CheckSweep checks whether the parts fit together. Error "no_sweep": the file returns a
-  // recipe, and there are no words. Stores the recipe's own name in `recipe_name`, if not null.
+  // recipe, and there are no words. Stores the recipe's own name in `recipe_name`, if not null. `chosen`: as in
+  // SweepTask.
   Result<SweepDescription> DescribeSweep(const EvaluationOptions& options, std::optional<Space> words = {},
-                                         std::string* recipe_name = nullptr);
+                                         std::string* recipe_name = nullptr, std::vector<Space> chosen = {});
 
   // The keys of Evaluation::sources so far, also after a request that failed.
   std::vector<std::string> FilesRead() const;

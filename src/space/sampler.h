@@ -24,11 +24,14 @@ struct SamplerChoice {
     kRandom,  // drawn; without repetition if the space is countable
     kSobol,   // low-discrepancy sequence
     kTpe,     // near good results: tree-structured Parzen estimator
+    kPipe,    // from a program
   };
   Kind kind = Kind::kGrid;
   std::optional<std::uint64_t> trials = {};  // of a grid: an upper limit
   std::uint64_t seed = 0;
-  bool scramble = true;  // kSobol
+  bool scramble = true;                   // kSobol
+  std::vector<std::string> command = {};  // kPipe
+  std::uint64_t timeout_ms = 600'000;     // kPipe: within which the program answers a question
   // Splits the trials into `shards` equal parts; this part has the trials shard, shard + shards, …
   std::uint64_t shard = 0;
   std::uint64_t shards = 1;
@@ -89,7 +92,7 @@ class Sampler {
 
 // One row for each sampler, in the order of SamplerChoice::Kind; src/space/NAME_sampler.cc has the rest.
 using SamplerMaker = Result<std::unique_ptr<Sampler>>(const CompiledSpace&, const SamplerChoice&);
-SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler, MakeTpeSampler;
+SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler, MakeTpeSampler, MakePipeSampler;
 
 struct SamplerKind {
   const char* name;    // in sweep.json, as muster.NAME in a sweep file, and as --NAME N on the command line
@@ -98,6 +101,7 @@ struct SamplerKind {
   bool draws = true;   // it has a seed; otherwise its trials are the points of the space in order
   bool scrambles = false;
   bool learns = false;  // from results, so it needs an objective
+  bool pipes = false;   // its points come from a program
 };
 inline constexpr SamplerKind kSamplers[] = {
     {.name = "grid", .option = nullptr, .make = MakeGridSampler, .draws = false},
@@ -110,6 +114,11 @@ inline constexpr SamplerKind kSamplers[] = {
      .option = "number of trials that learn from the results (TPE)",
      .make = MakeTpeSampler,
      .learns = true},
+    {.name = "pipe",
+     .option = "number of trials that the program of --optimizer chooses",
+     .make = MakePipeSampler,
+     .learns = true,
+     .pipes = true},
 };
 constexpr const SamplerKind& KindOf(const SamplerChoice& choice) {
   return kSamplers[static_cast<std::size_t>(choice.kind)];

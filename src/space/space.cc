@@ -187,10 +187,13 @@ std::optional<Span> LocateOn(const Axis& axis, const Value& value) {
   switch (axis.kind) {
     case Axis::Kind::kRange: {
       const auto index = static_cast<std::uint64_t>(std::llround((number - axis.low) / axis.step));
-      if (index > Steps(axis) || !IsSame(ValueAt(axis, index), value)) return std::nullopt;
+      // 0.1 + 0.2 is the 0.3 of the axis.
+      const double off = std::abs(ValueAt(axis, std::min(index, Steps(axis))).Number() - number);
+      if (off > 1e-9 * axis.step) return std::nullopt;
       return SpanOf(index, Steps(axis) + 1, true);
     }
     case Axis::Kind::kIntLogUniform: {
+      if (std::floor(number) != number) return std::nullopt;
       const double low = std::log(axis.low);
       const double range = std::log(axis.high + 1) - low;
       return Span{(std::log(number) - low) / range, (std::log(number + 1) - low) / range, true};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/values/diagnostics.h"
 #include "space/sweep_fields.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
@@ -32,6 +33,49 @@ std::vector<std::string> AllTrialClassNames(bool failures_only) {
 
 double ObjectiveValue(const std::optional<Objective>& objective, double loss) {
   return objective && objective->maximize ? 0 - loss : loss;  // not -0
+}
+
+namespace {
+
+// What every point of the space has: values that are the same in all, and names of axes.
+void CollectCommon(const Space& space, Point& fixed, std::vector<std::string>& axes) {
+  if (space.kind == Space::Kind::kFixed) fixed.insert(space.fixed.begin(), space.fixed.end());
+  if (space.kind == Space::Kind::kAxis) axes.push_back(space.axis.name);
+  if (space.kind != Space::Kind::kProduct && space.kind != Space::Kind::kZip) return;
+  for (const Space& part : space.parts) CollectCommon(part, fixed, axes);
+}
+
+void CollectNames(const Space& space, std::vector<std::string>& names) {
+  if (space.kind == Space::Kind::kAxis) names.push_back(space.axis.name);
+  for (const auto& [name, value] : space.fixed) names.push_back(name);
+  for (const Space& part : space.parts) CollectNames(part, names);
+}
+
+}  // namespace
+
+Result<Point> CompletePoint(const Space& space, Point given, const Place& place) {
+  std::vector<std::string> names;
+  CollectNames(space, names);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  const std::string text = given.empty() ? "{}" : PointText(given);
+  Diagnostics problems;
+  for (const auto& [name, value] : given) {
+    if (std::binary_search(names.begin(), names.end(), name)) continue;
+    problems.push_back(
+        Error("point", place, "the chosen point " + text + ": " + name + " is not swept", DidYouMean(name, names)));
+  }
+  Point fixed;
+  std::vector<std::string> axes;
+  CollectCommon(space, fixed, axes);
+  given.insert(fixed.begin(), fixed.end());
+  for (const std::string& axis : axes) {
+    if (given.contains(axis)) continue;
+    problems.push_back(Error("point", place, "the chosen point " + text + " has no value of " + axis,
+                             "each point of the sweep has one: add " + axis));
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return given;
 }
 
 namespace {

@@ -105,6 +105,9 @@ struct SweepDescription {
   std::string doc;
   Space space;
   SamplerChoice sampler;
+  // Points that are tried before those of the sampler; of each its place, empty on the command line.
+  std::vector<Point> seed_points = {};
+  std::vector<Place> seed_places = {};
   std::optional<Objective> objective;
   std::optional<EarlyStopChoice> early_stop;
   MetricsChoice metrics;
@@ -115,6 +118,10 @@ struct SweepDescription {
 
   bool operator==(const SweepDescription&) const = default;
 };
+
+// A chosen point of the sweep: `given` with the values that all points of the space have. It need not be a point of the
+// space. Kind "point": a name that is not swept, or an axis that every point has without a value.
+Result<Point> CompletePoint(const Space& space, Point given, const Place& place = {});
 
 // For sweep.json and --json (sweep_fields.h).
 Value SweepDescriptionValue(const SweepDescription& sweep);

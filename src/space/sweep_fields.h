@@ -49,11 +49,11 @@ void Fields(V& v, Space& space) {
 
 template <class V>
 void Fields(V& v, SamplerChoice& sampler) {
-  v("kind", WithNames(sampler.kind, kSamplerNames));
+  v("command", As<UnlessNone>(sampler.command)), v("kind", WithNames(sampler.kind, kSamplerNames));
   v("scramble", OnlyIf(KindOf(sampler).scrambles, sampler.scramble));
   v("seed", OnlyIf(KindOf(sampler).draws, sampler.seed));
   v("shard", OnlyIf(sampler.shards > 1, sampler.shard)), v("shards", OnlyIf(sampler.shards > 1, sampler.shards));
-  v("trials", As<UnlessNone>(sampler.trials));
+  v("timeout_ms", OnlyIf(KindOf(sampler).pipes, sampler.timeout_ms)), v("trials", As<UnlessNone>(sampler.trials));
   v(sampler.place, sampler.weighted);
 }
 
@@ -111,7 +111,9 @@ void Fields(V& v, SweepDescription& sweep) {
   v("budget", sweep.budget), v("doc", sweep.doc), v("early_stop", As<UnlessNone>(sweep.early_stop));
   v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
   v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
+  v("seed_points", As<UnlessNone>(sweep.seed_points));
   v("space", sweep.space), v("where", sweep.where);
+  v(sweep.seed_places);
 }
 
 }  // namespace muster

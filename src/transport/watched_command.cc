@@ -66,6 +66,10 @@ void WatchedCommand::Signal(int signal) {
   if (!end_) SignalChild(child_->ref(), signal);
 }
 
+void WatchedCommand::KillSession() {
+  if (!end_) child_->KillGroup();
+}
+
 bool WatchedCommand::EndsWithin(std::chrono::nanoseconds time) {
   return end_ || EndsBy(child_->ref(), MonotonicNowNs() + static_cast<std::uint64_t>(time.count()));
 }

@@ -48,6 +48,8 @@ class WatchedCommand : public std::enable_shared_from_this<WatchedCommand> {
   // The exit status; nothing before Take().
   const std::optional<EndedProcess>& end() const { return end_; }
   void Signal(int signal);
+  // Kills it and the other processes of its group. Before Take().
+  void KillSession();
   // Whether it ends within that time, which this blocks for.
   bool EndsWithin(std::chrono::nanoseconds time);
   // Reaps it, and reads the rest of its words; waits for its end if it has been killed. Once.

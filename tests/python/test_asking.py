@@ -236,6 +236,13 @@ class Changing(ProgramTest):
         self.assertEqual(self.sweep.steer(slots=4, add_trials=20), {"slots": 4, "trials": 60})
         self.expect("steer", "--json", "--slots", "4", "--add-trials", "20")
 
+    def test_points_are_enqueued(self):
+        self.answers('{"trials": 61}')
+        self.assertEqual(self.sweep.enqueue({"lr": 0.1, "sizes": [1, 2]}, {"lr": 1}), {"trials": 61})
+        self.expect("steer", "--json", "--try", '{"lr": 0.1, "sizes": [1, 2]}', "--try", '{"lr": 1}')
+        self.assertRaises(ValueError, self.sweep.enqueue)
+        self.assertRaises(ValueError, self.sweep.enqueue, {"lr": float("nan")})
+
     def test_the_best_are_those_for_which_a_condition_holds(self):
         self.answers('{"trials": []}')
         self.sweep.best(3, where="lr > 0.1")

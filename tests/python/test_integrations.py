@@ -121,6 +121,31 @@ class Stop(Integrations):
                               "signal.SIG_DFL)\n")
         self.assertEqual(out, "True True\n")
 
+    def test_should_stop_catches_the_first_request(self):
+        outcome = self.train("import muster_context\n"
+                             "print(muster_context.should_stop())\n"
+                             "term()\n"
+                             "print(muster_context.should_stop(), muster_context.should_stop(), flush=True)\n"
+                             "term()\n"
+                             "print('alive')\n")
+        self.assertEqual((outcome.code, outcome.out), (-15, "False\nTrue True\n"))
+
+    def test_should_stop_catches_the_named_signals(self):
+        out = self.must_train("import muster_context\n"
+                              "both = ['SIGTERM', 'SIGUSR1']\n"
+                              "print(muster_context.should_stop(both))\n"
+                              "os.kill(os.getpid(), signal.SIGUSR1)\n"
+                              "term()\n"
+                              "print(muster_context.should_stop(both))\n")
+        self.assertEqual(out, "False\nTrue\n")
+
+    def test_should_stop_catches_nothing_outside_a_run(self):
+        out = self.must_train("del os.environ['MUSTER_METRICS']\n"
+                              "import muster_context\n"
+                              "print(muster_context.should_stop(), signal.getsignal(signal.SIGTERM) == "
+                              "signal.SIG_DFL)\n")
+        self.assertEqual(out, "False True\n")
+
     def test_threads_set_no_handler(self):
         out = self.must_train("import threading, muster.integrations\n"
                               "def ask():\n"

@@ -18,16 +18,18 @@ std::string WithoutNewline(std::string line) {
 }
 
 TEST(ControlProtocol, RoundTrips) {
-  for (const ControlRequest request : {ControlRequest{Ask::kStatus, false},
-                                       {Ask::kStop, false},
-                                       {Ask::kStop, true},
-                                       {Ask::kStop, true, true},
-                                       {Ask::kWatch, false},
-                                       {Ask::kDump},
-                                       {Ask::kProcesses},
-                                       {Ask::kOpen, false, false, 12},
-                                       {Ask::kSteer, false, false, {}, 4, 20},
-                                       {Ask::kSteer, false, false, {}, {}, 1}}) {
+  const Value::Map point = {{"lr", Value(0.1)}, {"sizes", Value(Value::List{Value(1), Value("a")})}};
+  for (const ControlRequest& request : {ControlRequest{Ask::kStatus, false},
+                                        {Ask::kStop, false},
+                                        {Ask::kStop, true},
+                                        {Ask::kStop, true, true},
+                                        {Ask::kWatch, false},
+                                        {Ask::kDump},
+                                        {Ask::kProcesses},
+                                        {Ask::kOpen, false, false, 12},
+                                        {Ask::kSteer, false, false, {}, 4, 20},
+                                        {Ask::kSteer, false, false, {}, {}, 1},
+                                        {Ask::kSteer, false, false, {}, {}, 0, {point, {{"lr", Value(1)}}}}}) {
     EXPECT_EQ(ParseControlRequest(WithoutNewline(ControlRequestLine(request))), request);
   }
   const ControlAnswer status = {
@@ -75,6 +77,9 @@ TEST(ControlProtocol, RefusesUnknownRequests) {
       {"{\"format\":1,\"ask\":\"steer\",\"slots\":4294967297}", "wrong type"},
       {"{\"format\":1,\"ask\":\"steer\",\"add_trials\":-1}", "wrong type"},
       {"{\"format\":1,\"ask\":\"stop\",\"slots\":1}", "valid only for it"},
+      {"{\"format\":1,\"ask\":\"stop\",\"points\":[{\"lr\":1}]}", "valid only for it"},
+      {"{\"format\":1,\"ask\":\"steer\",\"points\":[]}", "required for steer"},
+      {"{\"format\":1,\"ask\":\"steer\",\"points\":[1]}", "wrong type"},
   };
   for (const auto& test : cases) {
     const auto request = ParseControlRequest(test.line);

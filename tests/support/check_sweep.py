@@ -95,6 +95,7 @@ class Sweep:
         self.attempts = {}  # trial -> number of attempts
         self.ids = {}  # id -> trial
         self.points_checked = 0
+        self.chosen = []  # points that were chosen and are not judged yet
 
     def wrong(self, rule, text):
         self.problems.append(f"{rule}: {text}")
@@ -149,6 +150,11 @@ class Sweep:
             if trial >= self.began["trials"]:
                 self.wrong("S3", f"trial {trial} is judged, and there are {self.began['trials']}")
         self.judged.update(trials)
+        if record.get("chosen", False):
+            points = record["points"]
+            if points != self.chosen[:len(points)] or len(points) != record["count"]:
+                self.wrong("S14", f"{record['seq']}: the points are not the next ones that were chosen")
+            self.chosen = self.chosen[len(points):]
         for reason in record["impossible"]:
             before = -1
             for first, last in reason["trials"]:
@@ -217,12 +223,13 @@ class Sweep:
                     self.wrong("S5", f"trial {trial} is reopened and was not over")
 
     def sweep_steered(self, record):
-        if not any(key in record for key in ("trials", "max_trials", "slots")):
+        if not any(key in record for key in ("trials", "max_trials", "slots", "points")):
             self.wrong("S13", f"{record['seq']}: steered, and nothing changes")
         trials = record.get("trials", self.began["trials"])
         if trials < self.began["trials"]:
             self.wrong("S13", f"{record['seq']}: steered from {self.began['trials']} to {trials} trials")
         self.began["trials"] = trials
+        self.chosen += record.get("points", [])
 
     def sweep_ended(self, record):
         if self.running:

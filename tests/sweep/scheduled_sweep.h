@@ -27,12 +27,15 @@ class ScheduledSweep {
  public:
   explicit ScheduledSweep(std::int64_t points, SweepDescription with = {}, std::vector<PoolHost> hosts = {{"", 0, 2}},
                           SweepProgress progress = {}, std::optional<Space> of = {},
-                          const std::function<std::unique_ptr<Sampler>(const CompiledSpace&)>& sampled = {})
+                          const std::function<std::unique_ptr<Sampler>(const CompiledSpace&)>& sampled = {},
+                          const std::vector<SweepEntry>& known = {})
       : sweep(std::move(with)) {
     sweep.space = of ? *std::move(of) : Values(points);
     space.emplace(*CompiledSpace::Of(sweep.space));
     sampler = sampled ? sampled(*space) : *Sampler::Of(*space, sweep.sampler);
-    scheduler.emplace(sweep, *sampler, std::move(progress),
+    trial_points.emplace(*sampler);
+    for (const SweepEntry& entry : known) trial_points->Take(entry);
+    scheduler.emplace(sweep, *trial_points, std::move(progress),
                       HostPool(std::move(hosts), sweep.budget.slots, sweep.budget.devices),
                       [this](const SweepEntry& entry) {
                         if (full) return false;
@@ -43,7 +46,7 @@ class ScheduledSweep {
 
   void ResumeFrom() {
     SweepBegan began;
-    began.trials = sampler->size();
+    began.trials = trial_points->size();
     scheduler->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
   }
   // Evaluates all pending trials; those in `impossible` are impossible.
@@ -64,7 +67,7 @@ class ScheduledSweep {
       AttemptBegan began;
       began.trial = start->trial;
       began.attempt = scheduler->NextAttempt(start->trial);
-      began.point = sampler->At(start->trial);
+      began.point = trial_points->At(start->trial);
       began.id = PointId(began.point);
       began.plan = "plan of " + std::to_string(start->trial);
       EXPECT_TRUE(scheduler->Began(began));
@@ -101,6 +104,7 @@ class ScheduledSweep {
   SweepDescription sweep;
   std::optional<CompiledSpace> space;
   std::unique_ptr<Sampler> sampler;
+  std::optional<TrialPoints> trial_points;
   std::vector<SweepEntry> entries;
   bool full = false;
   std::optional<TrialScheduler> scheduler;

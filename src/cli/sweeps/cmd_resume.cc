@@ -32,7 +32,7 @@ namespace {
 void AddContinuationOptions(CLI::App& app, SweepContinuation& options) {
   app.add_option("SWEEP", options.sweep, "path, name, name~1 (the one before) or id prefix; default: the newest");
   app.add_flag("--accept", options.accept, "continue although the recipe or its inputs have changed");
-  AddSteeringOptions(app, options.steering);
+  AddSteeringOptions(app, options.steering, options.tries);
   AddHostOptions(app, options.hosts);
   AddSweepStartOptions(app, options.start);
   app.add_flag("--detach,-d", options.start.detach,
@@ -121,11 +121,13 @@ namespace {
 struct SteerOptions {
   std::string sweep;
   SteeringRequest steering;
+  std::vector<std::string> tries;
   bool json = false;
 };
 
-std::string WordsOf(const SteeringRequest& steering) {
+std::string WordsOf(const SteeringRequest& steering, const std::vector<std::string>& tries) {
   std::string words;
+  for (const std::string& word : tries) words += " --try " + ShellQuoted(word);
   if (steering.slots) words += fmt::format(" --slots {}", *steering.slots);
   if (steering.add_trials > 0) words += fmt::format(" --add-trials {}", steering.add_trials);
   return words;
@@ -136,7 +138,7 @@ Result<ControlAnswer> AskHead(const std::string& folder, const SteerOptions& opt
     return Fail(Error("control", {}, "the sweep is not running",
                       fmt::format("to continue it so: muster resume {}{}",
                                   options.sweep.empty() ? ShellQuoted(folder) : ShellQuoted(options.sweep),
-                                  WordsOf(options.steering))));
+                                  WordsOf(options.steering, options.tries))));
   }
   auto head = ControlConnection::Open(folder);
   if (!head) return Fail(std::move(head.error()));
@@ -144,6 +146,17 @@ Result<ControlAnswer> AskHead(const std::string& folder, const SteerOptions& opt
   request.ask = ControlRequest::Ask::kSteer;
   request.slots = options.steering.slots;
   request.add_trials = options.steering.add_trials;
+  if (!options.tries.empty()) {
+    auto chosen = ChosenPointsFor(folder, options.tries);
+    if (!chosen) return Fail(chosen.error());
+    request.points = *std::move(chosen);
+  }
+  if (const std::size_t bytes = ControlRequestLine(request).size(); bytes > kMaxControlRequest) {
+    return Fail(Error(
+        "usage", {},
+        fmt::format("the points of --try take {} bytes, at most {} can be sent at once", bytes, kMaxControlRequest),
+        "call muster steer several times, with fewer points each"));
+  }
   return head->Ask(request);
 }
 
@@ -159,8 +172,9 @@ void Parts(V& v, const PrintedLimits& printed) {
 }
 
 int RunSteer(const SteerOptions& options) {
-  if (options.steering.empty()) {
-    return Refuse({Error("usage", {}, "nothing to change", "--slots 4, --add-trials 20 or both")}, options.json);
+  if (options.steering.empty() && options.tries.empty()) {
+    return Refuse({Error("usage", {}, "nothing to change", "--slots 4, --add-trials 20, --try lr=0.1 or several")},
+                  options.json);
   }
   const auto folder = FindSweep(options.sweep, DirectoryUse::kControl);
   if (!folder) return Refuse(folder.error(), options.json);
@@ -185,7 +199,7 @@ std::string LimitsSchema() { return SchemaOf<PartForms>(PrintedLimits()); }
 std::function<int()> SetupSteer(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<SteerOptions>();
   AddSweepArgument(app, options->sweep);
-  AddSteeringOptions(app, options->steering);
+  AddSteeringOptions(app, options->steering, options->tries);
   app.add_flag("--json", options->json, "print the resulting limits as JSON for programs");
   return [options] { return RunSteer(*options); };
 }

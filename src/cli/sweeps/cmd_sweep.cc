@@ -213,6 +213,7 @@ std::string Line(std::string_view label, const std::string& text) { return fmt::
 
 std::string SamplerText(const SamplerChoice& sampler, std::uint64_t trials) {
   std::string text = KindOf(sampler).name;
+  if (KindOf(sampler).pipes) text += " to " + Printable(ShellQuoted(sampler.command));
   if (KindOf(sampler).scrambles && sampler.scramble) text += ", scrambled";
   if (KindOf(sampler).draws) text += fmt::format(", seed {}", sampler.seed);
   if (sampler.shards > 1) text += fmt::format(", part {} of {}", sampler.shard, sampler.shards);
@@ -335,6 +336,7 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
   std::string text = Line("sweep", Printable(sweep.name) + " of " + Printable(described.recipe_name));
   text += Line("space", Printable(points));
   text += Line("sampler", SamplerText(sweep.sampler, preview.trials));
+  if (const auto seeds = sweep.seed_points.size()) text += Line("first", Counted(seeds, "chosen point"));
   const Judgement& judged = preview.judged;
   const std::string thing = !preview.of_layouts ? "trial" : preview.continuous ? "layout" : "point";
   std::string possible = fmt::format("{} of {}{}", judged.possible, Counted(judged.points, thing),
@@ -440,6 +442,8 @@ int SweepRecipe(const SweepCommandLine& options) {
   auto described = DescribeSweep(sweep, *evaluator);
   if (!described) return Refuse(described.error(), options.json);
   if (requested) PlanForAllocations(*requested, described->evaluation);
+  if (auto possible = CheckChosen(*described, 0, *evaluator); !possible) return Refuse(possible.error(), options.json);
+  PrintDiagnostics(WarnOfPointsOutside(described->sweep, 0));
   if (!options.preview) {
     return StartSweep(
         {options.sweep, *std::move(described), std::move(evaluator), options.start, std::move(requested)});

@@ -42,7 +42,9 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
   EvaluationOptions options = described.evaluation;
   auto space = CompiledSpace::Of(described.sweep.space);
   if (!space) return Fail(space.error());
-  auto sampler = Sampler::Of(*space, described.sweep.sampler);
+  SamplerChoice choice = described.sweep.sampler;
+  if (KindOf(choice).pipes) choice.kind = SamplerChoice::Kind::kRandom;  // a program has not given any points yet
+  auto sampler = Sampler::Of(*space, choice);
   if (!sampler) return Fail(sampler.error());
   const auto points = (*sampler)->Ask(0, std::min(kLookedAt, (*sampler)->size()));
   const auto judgement = evaluator.Judge(options, described.sweep, JudgeRequest::Of(0, points));
@@ -274,13 +276,14 @@ void AddSweepStartOptions(CLI::App& app, StartOptions& options) {
   AddNotifyOption(app, options.notify);
 }
 
-void AddSteeringOptions(CLI::App& app, SteeringRequest& steering) {
+void AddSteeringOptions(CLI::App& app, SteeringRequest& steering, std::vector<std::string>& tries) {
   app.add_option("--slots", steering.slots, "run no more trials than this at once")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--add-trials", steering.add_trials, "let the sampler add this number of trials")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U));
+  AddTryOption(app, tries);
 }
 
 namespace {
@@ -307,7 +310,9 @@ Result<NewSweep> DescribeNew(const SweepCall& call) {
   auto space = CompiledSpace::Of(sweep.space);
   if (!space) return Fail(space.error());
   file.names = space->names();
-  if (const auto sampler = Sampler::Of(*space, sweep.sampler)) file.trials = (*sampler)->size();
+  if (const auto sampler = Sampler::Of(*space, sweep.sampler)) {
+    file.trials = (*sampler)->size() + (sweep.sampler.shard == 0 ? sweep.seed_points.size() : 0);
+  }
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   made.for_group = site->facts.access == SiteAccess::kGroup;
@@ -402,6 +407,60 @@ int StartSweep(SweepCall call) {
 
 namespace {
 
+// A sweep keeps the names that it began with: its points are identified by them. Recipes still know them (`was`).
+void KeepNames(const SweepFile& file, const Evaluation& first, SweepDescription& sweep) {
+  std::map<std::string, std::string> kept;
+  for (const ParameterState& state : first.parameters) {
+    const std::string was = FormerName(state.parameter);
+    const bool began = !was.empty() && std::find(file.names.begin(), file.names.end(), was) != file.names.end();
+    if (began) kept.emplace(state.parameter.name, was);
+  }
+  if (kept.empty()) return;
+  RenameInSpace(sweep.space, kept);
+  for (Point& point : sweep.seed_points) {
+    for (const auto& [name, was] : kept) {
+      auto value = point.extract(name);
+      if (value.empty()) continue;
+      value.key() = was;
+      point.insert(std::move(value));
+    }
+  }
+}
+
+// Those of --try behind the ones that the sweep began with; judged.
+Result<std::vector<Point>> TakeChosen(DescribedSweep& described, std::size_t tries, Evaluator& evaluator) {
+  std::vector<Point>& all = described.sweep.seed_points;
+  const std::size_t first = all.size() - std::min(tries, all.size());
+  if (auto possible = CheckChosen(described, first, evaluator); !possible) return Fail(possible.error());
+  PrintDiagnostics(WarnOfPointsOutside(described.sweep, first));
+  std::vector<Point> chosen(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+  all.resize(first);
+  described.sweep.seed_places.resize(first);
+  return chosen;
+}
+
+}  // namespace
+
+Result<std::vector<Point>> ChosenPointsFor(const std::string& folder, const std::vector<std::string>& tries) {
+  auto file = ReadSweepFile(folder);
+  if (!file) return Fail(file.error());
+  auto words = ParseSweepArguments(file->words);
+  if (!words) return Fail(words.error());
+  words->sweep.tries = tries;
+  Evaluator evaluator;
+  auto described = DescribeStored(folder, words->sweep, evaluator);
+  if (!described) return Fail(described.error());
+  auto chosen = TakeChosen(*described, tries.size(), evaluator);
+  if (!chosen) return chosen;
+  const auto first = FirstEvaluation(*described, evaluator);
+  if (!first) return Fail(first.error());
+  described->sweep.seed_points = *std::move(chosen);
+  KeepNames(*file, *first, described->sweep);
+  return std::move(described->sweep.seed_points);
+}
+
+namespace {
+
 // The request of a sweep that is continued outside of an allocation, with an allocation for each trial; else nothing.
 Result<std::optional<RequestedSweep>> EachTrialFor(const SweepOptions& options) {
   const auto asks = AsksForAllocation(options.recipe.engine);
@@ -440,7 +499,8 @@ int ContinueSweep(const SweepContinuation& continuation) {
   if (!words) return Refuse(words.error());
   const auto notify_before = ParseNotify(words->notify);
   if (!notify_before) return Refuse(notify_before.error());
-  const SweepOptions& options = words->sweep;
+  SweepOptions options = words->sweep;
+  options.tries.insert(options.tries.end(), continuation.tries.begin(), continuation.tries.end());
   // Where the sweep began may not be where it is continued.
   RecipeOptions recipe = options.recipe;
   const EngineOptions& engine = continuation.hosts.engine;
@@ -467,14 +527,14 @@ int ContinueSweep(const SweepContinuation& continuation) {
   if (auto kept = KeepDraws(folder, described->sweep); !kept) return Refuse(kept.error());
   auto first = FirstOf(*described, *evaluator);
   if (!first) return Refuse(first.error());
-  // A sweep keeps the names that it began with: its points are identified by them. Recipes still know them (`was`).
-  std::map<std::string, std::string> kept_names;
-  for (const ParameterState& state : first->parameters) {
-    const std::string was = FormerName(state.parameter);
-    const bool began = !was.empty() && std::find(file->names.begin(), file->names.end(), was) != file->names.end();
-    if (began) kept_names.emplace(state.parameter.name, was);
-  }
-  if (!kept_names.empty()) RenameInSpace(described->sweep.space, kept_names);
+  auto chosen = TakeChosen(*described, continuation.tries.size(), *evaluator);
+  if (!chosen) return Refuse(chosen.error());
+  const auto seeds = static_cast<std::ptrdiff_t>(described->sweep.seed_points.size());
+  described->sweep.seed_points.insert(described->sweep.seed_points.end(), chosen->begin(), chosen->end());
+  KeepNames(*file, *first, described->sweep);
+  SteeringRequest steering = continuation.steering;
+  steering.points.assign(described->sweep.seed_points.begin() + seeds, described->sweep.seed_points.end());
+  described->sweep.seed_points.resize(static_cast<std::size_t>(seeds));
   if (auto same = CheckSameSweep(folder, described->sweep); !same) return Refuse(same.error());
   std::vector<SiteHost> hosts;
   if (each_trial) {
@@ -496,7 +556,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
               first->plan,
               continuation.reopen,
               {},
-              continuation.steering,
+              steering,
               each_trial ? &*each_trial : nullptr,
               notify->empty() ? *notify_before : *notify};
   // Only when the continuation is not refused any more.

@@ -55,12 +55,17 @@ struct SweepContinuation {
   bool accept = false;
   // Returns the finished trials that are to be retried; may be empty.
   std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen = {};
-  SteeringRequest steering = {};  // changes of its limits
+  SteeringRequest steering = {};        // changes of its limits
+  std::vector<std::string> tries = {};  // --try
   StartOptions start;
   RecipeOptions hosts;  // --host and similar options: where it continues; empty: on its hosts
 };
-// Adds --slots and --add-trials.
-void AddSteeringOptions(CLI::App& app, SteeringRequest& steering);
+// Adds --slots, --add-trials and --try.
+void AddSteeringOptions(CLI::App& app, SteeringRequest& steering, std::vector<std::string>& tries);
+
+// The points of --try for a sweep that has begun, in its folder, by the recipe that is stored there. Prints warnings
+// about them. Fails with the recipe's errors about points that are not possible.
+Result<std::vector<Point>> ChosenPointsFor(const std::string& folder, const std::vector<std::string>& tries);
 
 int ContinueSweep(const SweepContinuation& continuation);
 

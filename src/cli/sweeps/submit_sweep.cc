@@ -409,6 +409,10 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   }
   std::vector<std::string> further;
   if (continuation.accept) further.emplace_back("--accept");
+  const SteeringRequest& steering = continuation.steering;
+  if (steering.slots) further.insert(further.end(), {"--slots", std::to_string(*steering.slots)});
+  if (steering.add_trials > 0) further.insert(further.end(), {"--add-trials", std::to_string(steering.add_trials)});
+  for (const std::string& point : continuation.tries) further.insert(further.end(), {"--try", point});
   const std::vector<std::string> words_of_notify = NotifyWords(*notify);
   further.insert(further.end(), words_of_notify.begin(), words_of_notify.end());
   return SubmitSweep(*std::move(requested), *file, *std::move(directory), false, continuation.start, further);

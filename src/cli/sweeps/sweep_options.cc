@@ -1,6 +1,7 @@
 #include "cli/sweeps/sweep_options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -79,6 +80,44 @@ Result<std::optional<Space>> SpaceOfWords(const SweepOptions& options) {
   }
   if (!problems.empty()) return Fail(std::move(problems));
   return std::optional(std::move(product));
+}
+
+bool IsNameCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
+
+// Whether "NAME=" begins there.
+bool BeginsWithName(std::string_view text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), IsNameCharacter);
+  return end != text.begin() && end != text.end() && *end == '=';
+}
+
+// NAME=VALUE,NAME=VALUE: a comma that is not before a NAME= belongs to a value. Or a JSON object.
+Result<Space> ChosenPoint(const std::string& word) {
+  const auto refuse = [&](const std::string& why) {
+    return Fail(UsageError("--try " + Quoted(word) + ": " + why, "--try learning_rate=3e-4,batch_size=64"));
+  };
+  Space space;
+  space.kind = Space::Kind::kFixed;
+  if (word.starts_with('{')) {
+    auto json = ValueFromJsonText(word);
+    if (!json) return refuse(json.error());
+    if (json->AsMap() == nullptr || json->AsMap()->empty()) return refuse("not a JSON object of names and values");
+    space.fixed = *json->AsMap();
+    return space;
+  }
+  for (std::size_t begin = 0; begin <= word.size();) {
+    std::size_t end = word.find(',', begin);
+    while (end != std::string::npos && !BeginsWithName(std::string_view(word).substr(end + 1))) {
+      end = word.find(',', end + 1);
+    }
+    end = std::min(end, word.size());
+    const std::string pair = word.substr(begin, end - begin);
+    begin = end + 1;
+    if (!BeginsWithName(pair)) return refuse("a point is NAME=VALUE, and more of them after commas");
+    const std::size_t equals = pair.find('=');
+    const std::string name = pair.substr(0, equals);
+    if (!space.fixed.emplace(name, Value(pair.substr(equals + 1))).second) return refuse(name + " is given twice");
+  }
+  return space;
 }
 
 template <class Number>
@@ -202,6 +241,14 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     sweep.sampler.kind = static_cast<SamplerChoice::Kind>(i);
     sweep.sampler.trials = options.trials_of[i];
   }
+  if (!options.optimizer.empty()) {
+    const auto words = ShellWords(options.optimizer);
+    if (!words) problems.push_back(UsageError("--optimizer " + Quoted(options.optimizer) + ": " + words.error(), ""));
+    if (!KindOf(sweep.sampler).pipes) {
+      problems.push_back(UsageError("--optimizer without a number of trials", "--pipe 30 --optimizer 'python3 my.py'"));
+    }
+    if (words) sweep.sampler.command = *words;
+  }
   if (options.seed && !KindOf(sweep.sampler).draws) {
     problems.push_back(UsageError("--seed: a grid draws nothing", "--random N or --sobol N draw points"));
   }
@@ -227,6 +274,12 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
 
 }  // namespace
 
+void AddTryOption(CLI::App& app, std::vector<std::string>& tries) {
+  app.add_option("--try", tries, "try this point next, in the space or beyond it: lr=0.1,batch=64")
+      ->type_name("NAME=VALUE,…")
+      ->allow_extra_args(false);
+}
+
 void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation) {
   AddRecipeOptions(app, options.recipe, invocation);
   CLI::Option* file = app.get_option("RECIPE");
@@ -240,6 +293,7 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--where", options.where, "condition on points: Lua expression over parameters and derived values")
       ->type_name("EXPRESSION")
       ->allow_extra_args(false);
+  AddTryOption(app, options.tries);
   std::vector<CLI::Option*> samplers;
   for (std::size_t i = 0; i < std::size(kSamplers); ++i) {
     if (kSamplers[i].option == nullptr) continue;
@@ -248,6 +302,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
     for (CLI::Option* other : samplers) sampler->excludes(other);
     samplers.push_back(sampler);
   }
+  app.add_option("--optimizer", options.optimizer, "with --pipe: the program that chooses points, 'python3 my.py'")
+      ->type_name("COMMAND");
   app.add_option("--seed", options.seed, "seed of the sampler (default: 0)")->type_name("N");
   app.add_option("--shard", options.shard, "run only this part of the trials: 0/4 to 3/4")->type_name("I/N");
   auto* minimize =
@@ -302,12 +358,28 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& eva
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator) {
   auto words = SpaceOfWords(options);
   if (!words) return Fail(words.error());
+  std::vector<Space> chosen;
+  for (const std::string& word : options.tries) {
+    auto point = ChosenPoint(word);
+    if (!point) return Fail(point.error());
+    chosen.push_back(*std::move(point));
+  }
   DescribedSweep described;
   described.evaluation = std::move(evaluation);
-  auto sweep = evaluator.DescribeSweep(described.evaluation, *std::move(words), &described.recipe_name);
+  auto sweep =
+      evaluator.DescribeSweep(described.evaluation, *std::move(words), &described.recipe_name, std::move(chosen));
   if (!sweep) return Fail(sweep.error());
   described.sweep = *std::move(sweep);
   Diagnostics problems = ApplyOptions(options, described.sweep);
+  for (std::size_t i = 0; i < described.sweep.seed_points.size(); ++i) {
+    Point& point = described.sweep.seed_points[i];
+    auto complete = CompletePoint(described.sweep.space, point, described.sweep.seed_places[i]);
+    if (complete) {
+      point = *std::move(complete);
+    } else {
+      problems.insert(problems.end(), complete.error().begin(), complete.error().end());
+    }
+  }
   const Diagnostics more = CheckSweep(described.sweep);
   problems.insert(problems.end(), more.begin(), more.end());
   // Here, before a sweep has a directory.
@@ -319,6 +391,39 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   if (!problems.empty()) return Fail(std::move(problems));
   described.evaluation.metrics = described.sweep.metrics;  // the trials' runs, and runs of their recipe
   return described;
+}
+
+Result<void> CheckChosen(const DescribedSweep& described, std::size_t first, Evaluator& evaluator) {
+  const std::vector<Point>& all = described.sweep.seed_points;
+  Diagnostics problems;
+  while (first < all.size()) {
+    const std::vector<Point> points(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+    auto judged = evaluator.Judge(described.evaluation, described.sweep, JudgeRequest::Of(0, points));
+    if (!judged) return Fail(judged.error());
+    for (RefusedPoints& refused : judged->reasons) {
+      refused.problem.message += " (the chosen point " + PointText(refused.example) + ")";
+      problems.push_back(std::move(refused.problem));
+    }
+    if (judged->points == 0) break;
+    first += judged->points;
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  return {};
+}
+
+Diagnostics WarnOfPointsOutside(const SweepDescription& sweep, std::size_t first) {
+  Diagnostics warnings;
+  const auto space = CompiledSpace::Of(sweep.space);
+  // An optimizer hears of these results.
+  if (!space || !KindOf(sweep.sampler).learns || KindOf(sweep.sampler).pipes) return warnings;
+  for (std::size_t i = first; i < sweep.seed_points.size(); ++i) {
+    if (space->Locate(sweep.seed_points[i])) continue;
+    warnings.push_back(Warning("point", sweep.seed_places[i],
+                               fmt::format("the chosen point {} is not in the space of the sweep: it is tried, and {} "
+                                           "learns nothing from its result",
+                                           PointText(sweep.seed_points[i]), KindOf(sweep.sampler).name)));
+  }
+  return warnings;
 }
 
 namespace {

@@ -26,9 +26,11 @@ struct SweepOptions {
   std::vector<std::string> grids;              // NAME=VALUES
   std::vector<std::vector<std::string>> zips;  // the same; one list for each --zip
   std::vector<std::string> where;
+  std::vector<std::string> tries;                                            // NAME=VALUE,… or a JSON object
   std::array<std::optional<std::uint64_t>, std::size(kSamplers)> trials_of;  // of each sampler's option
   std::optional<std::uint64_t> seed;
-  std::string shard;  // I/N
+  std::string optimizer;  // words of a command
+  std::string shard;      // I/N
   std::string minimize;
   std::string maximize;
   std::string asha;    // RESOURCE:MIN..MAX/ETA
@@ -42,6 +44,8 @@ struct SweepOptions {
   std::vector<std::string> retry_on;  // lists of classes
   std::string name;
 };
+
+void AddTryOption(CLI::App& app, std::vector<std::string>& tries);
 
 // Adds FILE, name=value … and all of the above. The options must live as long as the app.
 void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation);
@@ -68,6 +72,13 @@ struct DescribedSweep {
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& evaluator);
 // The same for a prepared evaluation; the options about the recipe are ignored.
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator);
+
+// Judges the chosen points of the description from `first` on. Fails with the recipe's errors about those that are not
+// possible, each with its point.
+Result<void> CheckChosen(const DescribedSweep& described, std::size_t first, Evaluator& evaluator);
+
+// About those that are not in the space, if the sampler learns from results.
+Diagnostics WarnOfPointsOutside(const SweepDescription& sweep, std::size_t first);
 
 // Refuses --spares, which a sweep cannot use. Kind "usage".
 Result<void> CheckNoSpares(const RecipeOptions& options);

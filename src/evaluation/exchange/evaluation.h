@@ -170,6 +170,8 @@ struct TableTask {
 struct SweepTask {
   // A space from the command line: its axes are choices of one text each, as ReadAxisText parses it.
   std::optional<Space> words = {};
+  // Chosen points of the command line, each of kind kFixed: texts in the form of their parameters, or other values.
+  std::vector<Space> chosen = {};
 
   bool operator==(const SweepTask&) const = default;
 };

@@ -84,7 +84,7 @@ void Fields(A& archive, TableTask& task) {
 
 template <class A>
 void Fields(A& archive, SweepTask& task) {
-  archive(task.words);
+  archive(task.words, task.chosen);
 }
 
 template <class A>

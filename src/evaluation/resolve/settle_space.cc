@@ -99,7 +99,9 @@ class Settler {
         for (const auto& [name, value] : space.fixed) {
           const Meant meant = Find(name, space.place);
           if (meant.parameters.empty()) continue;
-          if (auto own = Check(meant, value, space.place)) settled[meant.name] = *std::move(own);
+          const std::string* text = words_ ? value.AsString() : nullptr;
+          auto own = text == nullptr ? Check(meant, value, space.place) : CheckText(meant, *text, space.place);
+          if (own) settled[meant.name] = *std::move(own);
         }
         space.fixed = std::move(settled);
         break;
@@ -153,6 +155,19 @@ class Settler {
     Diagnostics refused;
     for (const Parameter& parameter : meant.parameters) {
       auto settled = CheckWrittenParameter(parameter, value, place, kOrigin);
+      if (settled) return *std::move(settled);
+      if (refused.empty()) refused = settled.error();
+    }
+    problems_.insert(problems_.end(), refused.begin(), refused.end());
+    return std::nullopt;
+  }
+
+  // The same for a text of the command line.
+  std::optional<Value> CheckText(const Meant& meant, const std::string& text, const Place& place) {
+    Diagnostics refused;
+    for (const Parameter& parameter : meant.parameters) {
+      auto settled = ReadParameterText(parameter, text, kOrigin);
+      if (settled) settled = CheckWrittenParameter(parameter, *settled, place, kOrigin);
       if (settled) return *std::move(settled);
       if (refused.empty()) refused = settled.error();
     }

@@ -39,6 +39,8 @@ void PushSamplers(lua_State* lua) {
     if (kind.draws) option("seed");
     option("trials");
     if (kind.scrambles) option("scramble");
+    if (kind.pipes) option("command");
+    if (kind.pipes) option("timeout");
     lua_setfield(lua, -2, kind.name);
   }
 }

@@ -210,6 +210,13 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
                       "--grid NAME=1,2,4 tries values of a parameter; a file ends with return muster.sweep { recipe = "
                       "…, space = … }"));
   }
+  for (Space chosen : std::get<SweepTask>(request.task).chosen) {
+    Diagnostics problems;
+    SettleSpace(chosen, true, declared, evaluation.names, problems);
+    host.Report(problems);
+    sweep.seed_points.push_back(std::move(chosen.fixed));
+    sweep.seed_places.emplace_back();
+  }
   if (HasErrors(host.diagnostics)) return sweep;
   const auto space = CompiledSpace::Of(sweep.space);
   if (!space) return sweep;  // reported when the whole sweep is checked

@@ -9,6 +9,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/value_json.h"
 #include "evaluation/resolve/settle_space.h"
 #include "lua/engine/planning.h"
 #include "lua/state/stack.h"
@@ -169,6 +170,17 @@ void ReadSampler(const Part& part, SamplerChoice& sampler) {
   part.Count("trials", sampler.trials, 1);
   part.Count("seed", sampler.seed, 0);
   part.Truth("scramble", sampler.scramble);
+  if (const Value* command = part.Field("command")) {
+    for (const Value& word : ListOf(command)) {
+      if (word.AsString() != nullptr) sampler.command.push_back(*word.AsString());
+    }
+    if (sampler.command.empty() || sampler.command.size() != ListOf(command).size()) {
+      part.Refuse("command", "a list of words such as { \"python3\", \"my.py\" }", *command);
+    }
+  }
+  std::optional<std::uint64_t> timeout;
+  part.Duration("timeout", timeout);
+  if (timeout) sampler.timeout_ms = *timeout;
   sampler.place = part.place();
 }
 
@@ -260,8 +272,21 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   Diagnostics problems;
   SettleSpace(sweep.space, false, declared, names, problems);
   WeighEvenly(sweep.space);
-  host.Report(problems);
   sweep.sampler.place = whole.place();
+  for (const Value& each : ListOf(whole.Field("seed_points"))) {
+    Space seed;
+    seed.kind = Space::Kind::kFixed;
+    seed.place = whole.place();
+    for (const Value& named : ListOf(&each)) {
+      const Value* name = FieldOf(named, "name");
+      const Value* value = FieldOf(named, "value");
+      if (name != nullptr && name->AsString() != nullptr && value != nullptr) seed.fixed[*name->AsString()] = *value;
+    }
+    SettleSpace(seed, false, declared, names, problems);
+    sweep.seed_points.push_back(std::move(seed.fixed));
+    sweep.seed_places.push_back(seed.place);
+  }
+  host.Report(problems);
   if (const Part part(whole.Field("sampler"), "sampler", host); part.given()) ReadSampler(part, sweep.sampler);
   if (const Part part(whole.Field("objective"), "objective", host); part.given()) {
     Objective& objective = sweep.objective.emplace();

@@ -30,7 +30,8 @@ void Fields(V& v, ControlRequest& request) {
   std::int64_t format = kControlFormat;
   v("add_trials", As<UnlessNone>(request.add_trials)), v("ask", WithNames(request.ask, kAskNames));
   v("dump", As<UnlessNone>(request.dump)), v("format", format), v("now", As<UnlessNone>(request.now));
-  v("slots", As<UnlessNone>(request.slots)), v("trial", As<UnlessNone>(request.trial));
+  v("points", As<UnlessNone>(request.points)), v("slots", As<UnlessNone>(request.slots)),
+      v("trial", As<UnlessNone>(request.trial));
 }
 
 template <class V>
@@ -149,8 +150,8 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
   if (request.dump && request.ask != Ask::kStop) return Refused("\"dump\" is valid only for a stop");
   if (request.trial.has_value() != (request.ask == Ask::kOpen))
     return Refused("\"trial\" is required for open, and valid only for it");
-  if ((request.slots || request.add_trials > 0) != (request.ask == Ask::kSteer))
-    return Refused("\"slots\", \"add_trials\" or both are required for steer, and valid only for it");
+  if ((request.slots || request.add_trials > 0 || !request.points.empty()) != (request.ask == Ask::kSteer))
+    return Refused("\"slots\", \"add_trials\" or \"points\" are required for steer, and valid only for it");
   return request;
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/system/private_files.h"
 #include "muster/result.h"
+#include "muster/value.h"
 
 namespace muster {
 
@@ -48,9 +49,11 @@ struct ControlRequest {
   bool dump = false;  // kStop only: take a dump first
   // Required for kOpen, otherwise absent: the running trial of a sweep whose control socket the head must create now.
   std::optional<std::uint64_t> trial = {};
-  // For kSteer, which has at least one of these: trials of a sweep at a time, and how many more trials it gets.
+  // For kSteer, which has at least one of these: trials of a sweep at a time, how many more trials it gets, and points
+  // that are the next trials.
   std::optional<std::uint32_t> slots = {};
   std::uint64_t add_trials = 0;
+  std::vector<Value::Map> points = {};
 
   bool operator==(const ControlRequest&) const = default;
 };

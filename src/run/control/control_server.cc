@@ -180,7 +180,7 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
     }
   }
   if (request->ask == ControlRequest::Ask::kSteer) {
-    const auto limits = calls_.steer ? calls_.steer(request->slots, request->add_trials)
+    const auto limits = calls_.steer ? calls_.steer(*request)
                                      : tl::make_unexpected(std::string("a run has no trials: ask the head of a sweep"));
     if (!limits) {
       answer.error = limits.error();

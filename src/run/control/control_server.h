@@ -47,8 +47,7 @@ class ControlServer {
     // Creates the control socket of a running trial. The error is a sentence. Empty if there are no trials.
     std::function<tl::expected<void, std::string>(std::uint64_t trial)> open = {};
     // Changes the limits of a sweep, and returns those now. The error is a sentence. Empty if there are no trials.
-    std::function<tl::expected<SweepLimits, std::string>(std::optional<std::uint32_t> slots, std::uint64_t add_trials)>
-        steer = {};
+    std::function<tl::expected<SweepLimits, std::string>(const ControlRequest& request)> steer = {};
   };
 
   // Creates the socket in the folder, which the caller holds (run/directory/run_directory.h) and whose descriptor must

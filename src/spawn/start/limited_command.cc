@@ -115,7 +115,7 @@ tl::expected<std::shared_ptr<LimitedCommand>, std::string> LimitedCommand::Start
     const auto self = weak.lock();
     if (cancelled || !self || self->child_->pid() < 0) return;
     self->late_ = true;
-    self->KillGroup();
+    self->child_->KillGroup();
   });
   command->child_->AwaitEnd([weak] {
     if (const auto self = weak.lock()) self->OnEnd();
@@ -125,7 +125,7 @@ tl::expected<std::shared_ptr<LimitedCommand>, std::string> LimitedCommand::Start
 
 LimitedCommand::~LimitedCommand() {
   if (child_->pid() < 0) return;
-  KillGroup();
+  child_->KillGroup();
   const std::uint64_t until = MonotonicNowNs() + std::chrono::nanoseconds(kKilledWithin).count();
   if (EndsBy(child_->ref(), until)) {
     child_->Take();
@@ -159,16 +159,11 @@ bool LimitedCommand::ReadWords() {
 }
 
 // The leader has not been reaped, so the number of its group has not been reused.
-void LimitedCommand::KillGroup() {
-  if (child_->pid() > 0) ::kill(-child_->pid(), SIGKILL);
-  KillChild(child_->ref());
-}
-
 void LimitedCommand::OnEnd() {
   const auto keep = shared_from_this();
   deadline_.cancel();
   pause_.cancel();
-  KillGroup();
+  child_->KillGroup();
   End end{late_, child_->Take(), {}};
   // What the pipe holds; its writers have been killed.
   constexpr int kMaxReads = 2;

@@ -95,7 +95,6 @@ class LimitedCommand : public std::enable_shared_from_this<LimitedCommand> {
   void AwaitWords();
   // False at the end of the stream.
   bool ReadWords();
-  void KillGroup();
   void OnEnd();
 
   std::shared_ptr<WatchedChild> child_;

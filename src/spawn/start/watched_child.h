@@ -47,6 +47,11 @@ class WatchedChild : public std::enable_shared_from_this<WatchedChild> {
     boost::asio::post(io_, [look] { look({}); });
   }
 
+  // Kills it and the process group that it leads. Before Take(): its number is that of no other group.
+  void KillGroup() {
+    if (pid() > 0) ::kill(-pid(), SIGKILL);
+    KillChild(ref());
+  }
   // Returns the exit status; waits for the end if the child has been killed.
   EndedProcess Take() {
     const EndedProcess end = ReapAtEnd(ref());

@@ -13,6 +13,7 @@
 #include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
+#include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
 #include "run/directory/run_tags.h"
 #include "run/journal/run_summary.h"
@@ -90,6 +91,16 @@ std::string NeverReported(const std::string& metric, const std::string& what, co
   why += fmt::format("; it reported {}", fmt::join(names, ", "));
   const auto nearest = Nearest(metric, names);
   return nearest ? why + fmt::format(": did you mean {}?", *nearest) : why;
+}
+
+constexpr std::size_t kMaxStoppedWords = 200;  // bytes
+
+// Why a successful attempt ended early by its own decision: it reported a text of the name `stopped`. Empty if not.
+std::string WhyItStopped(const MetricValues& reported) {
+  const auto said = reported.find("stopped");
+  const std::string* text = said == reported.end() ? nullptr : said->second.AsString();
+  if (text == nullptr || text->empty()) return {};
+  return "its script stopped it: " + Printable(Utf8Prefix(*text, kMaxStoppedWords));
 }
 
 // For a successful attempt: which required metric is missing; empty if none is.
@@ -206,6 +217,9 @@ TrialScheduler::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const Trial
     end.trial_class = ending.trial_class;
     end.blamed = std::move(ending.blamed);
     end.why = std::move(ending.why);
+  } else if (std::string by_itself = progress == nullptr ? "" : WhyItStopped(progress->metrics()); !by_itself.empty()) {
+    end.trial_class = TrialClass::kStopped;
+    end.why = std::move(by_itself);
   } else if (std::string why = WhyNoResult(setting_.request.description, progress); !why.empty()) {
     end.trial_class = TrialClass::kNoResult;
     end.why = std::move(why);
@@ -232,6 +246,7 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
     for (const auto& [metric, value] : report) end.metrics[metric] = value;
   };
   setting.watch.Watch(std::move(watched))->Finish();
+  if (end.why = WhyItStopped(end.metrics); !end.why.empty()) end.trial_class = TrialClass::kStopped;
   if (!sweep.objective) return end;
   const auto reported = end.metrics.find(sweep.objective->metric);
   const auto number = reported == end.metrics.end() ? std::nullopt : FiniteNumber(reported->second);
@@ -248,7 +263,10 @@ void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& progress, 
   for (std::uint32_t earlier = open->second.first; earlier < began.attempt; ++earlier) {
     MetricsWatch::Run watched =
         WatchedTrial(setting, plan, setting.request.folder + "/" + TrialFolder(began.id, earlier));
-    watched.report = report;
+    watched.report = [&report](MetricValues reported) {
+      reported.erase("stopped");  // that attempt, not this one
+      report(reported);
+    };
     setting.watch.Watch(std::move(watched))->Finish();
   }
 }

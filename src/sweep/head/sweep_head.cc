@@ -33,6 +33,7 @@
 #include "run/directory/runtime_directory.h"
 #include "run/loop/output.h"
 #include "sweep/head/live_trial.h"
+#include "sweep/head/optimizer_pipe.h"
 #include "sweep/head/sweep_hosts.h"
 #include "sweep/head/sweep_notices.h"
 #include "sweep/head/trial_planner.h"
@@ -80,6 +81,10 @@ std::string FullDiskText(int descriptor, const std::string& folder) {
 struct SweepInputs {
   std::unique_ptr<const CompiledSpace> space;  // of the sampler
   std::unique_ptr<Sampler> sampler;
+  std::unique_ptr<TrialPoints> points;  // of the sampler
+  // Of an optimizer: what it hears of the entries, and that about earlier ones.
+  std::unique_ptr<OptimizerLines> lines;
+  std::string history;
   LogPatterns patterns;
   ClassPatterns classes;
   RecipeFiles files;
@@ -100,8 +105,14 @@ Result<SweepInputs> InputsOf(const SweepRequest& request) {
   if (!classes) return Fail(classes.error());
   auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
   if (!files) return Fail(files.error());
-  return SweepInputs{std::move(space), *std::move(sampler), *std::move(patterns), *std::move(classes),
-                     *std::move(files)};
+  auto points = std::make_unique<TrialPoints>(**sampler);
+  std::unique_ptr<OptimizerLines> lines;
+  if (KindOf(request.description.sampler).pipes) {
+    if (auto exists = OptimizerPipe::Check(request.description.sampler); !exists) return Fail(exists.error());
+    lines = std::make_unique<OptimizerLines>(request.description.objective);
+  }
+  return SweepInputs{std::move(space),     *std::move(sampler), std::move(points), std::move(lines), {},
+                     *std::move(patterns), *std::move(classes), *std::move(files)};
 }
 
 // The status of a running sweep, from the state of its scheduler.
@@ -208,8 +219,8 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
          return tl::make_unexpected(fmt::format("trial {} is not running", trial));
        },
        .steer =
-           [shared](std::optional<std::uint32_t> slots, std::uint64_t add_trials) {
-             return shared->steer({slots, add_trials});
+           [shared](const ControlRequest& request) {
+             return shared->steer({request.slots, request.add_trials, request.points});
            }});
 }
 
@@ -223,8 +234,8 @@ class SweepHead {
         index_(std::move(index)),
         journal_(std::move(journal)),
         inputs_(std::move(inputs)),
-        sampler_(*inputs_.sampler),
-        scheduler_(request.description, sampler_, std::move(loaded.progress), PoolOf(request),
+        points_(*inputs_.points),
+        scheduler_(request.description, points_, std::move(loaded.progress), PoolOf(request),
                    [this](const SweepEntry& entry) { return Write(entry); }),
         err_(io_, request.err),
         rows_(io_, err_, request.progress && !request.quiet && err_.is_terminal()),
@@ -234,11 +245,11 @@ class SweepHead {
         signals_(io_),
         keeping_(io_),
         time_is_up_(io_),
-        planner_(io_, request.evaluation, request.description, sampler_, std::move(inputs_.files), request.has_context,
+        planner_(io_, request.evaluation, request.description, points_, std::move(inputs_.files), request.has_context,
                  [this](TrialNumber trial, const CheckpointPlace& place) {
                    return ResumptionOfTrial(request_.folder, scheduler_.progress(), trial, place);
                  }),
-        prepared_(planner_, scheduler_, sampler_, request.evaluation.recipe_file,
+        prepared_(planner_, scheduler_, points_, request.evaluation.recipe_file,
                   {.changed = [this] { Advance(); },
                    .failed = [this](const std::string& why, int code) { Stop(why, code, false); }}),
         watch_(io_),
@@ -286,6 +297,11 @@ class SweepHead {
   // Jobs that the engine has not taken back yet count as well.
   bool MayStart() const { return !allocations_ || allocations_->size() < scheduler_.pool().slots().value_or(1); }
   void Begin(TrialNumber trial, const std::string& job, TrialPlace place);
+  // Starts the optimizer, if the points come from one, and asks it for those that are wanted.
+  void StartOptimizer();
+  void AskOptimizer();
+  // Starts no further trials; running ones come to their end.
+  void StopStarting(const std::string& why, int exit_code);
   void OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why);
   void ReleaseWaiting();
   void OnReport(TrialNumber trial, const MetricValues& report);
@@ -308,7 +324,7 @@ class SweepHead {
   SweepIndex index_;
   SweepJournalWriter journal_;
   SweepInputs inputs_;
-  Sampler& sampler_;
+  TrialPoints& points_;
   TrialScheduler scheduler_;
   Output err_;
   ProgressDisplay rows_;
@@ -335,6 +351,7 @@ class SweepHead {
   std::string why_;  // why it was stopped
   int exit_code_ = 0;
   SweepOutcome outcome_;
+  std::shared_ptr<OptimizerPipe> optimizer_;
   std::optional<TrialAllocations> allocations_;  // with an allocator
   SweepHosts hosts_;                             // last: destroyed first
 };
@@ -349,6 +366,10 @@ bool SweepHead::Write(const SweepEntry& entry) {
   }
   kept_ = false;
   index_.Take({journal_.position().seq, UtcText(wall), entry});
+  if (inputs_.lines) {
+    const std::string lines = inputs_.lines->Take(entry);
+    optimizer_ ? optimizer_->Tell(lines) : void(inputs_.history += lines);
+  }
   notices_.Saw(entry);
   Show(entry);
   return true;
@@ -373,7 +394,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   }
   AwaitSignal();
   began_ns_ = MonotonicNowNs();
-  began.trials = sampler_.size();
+  began.trials = points_.size();
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();
@@ -383,21 +404,21 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
         return RecoverAttemptEnd(trial_setting_, open.id, open.attempts - 1);
       },
       std::move(reopened));
+  // Once in the journal they are those of the sweep, whatever a changed file says.
+  const SweepProgress& before = scheduler_.progress();
+  const bool is_first_part = request_.description.sampler.shard == 0;  // the others would try them as well
+  if (is_first_part && before.judged_to() == 0 && before.steered().points.empty()) {
+    scheduler_.Choose(request_.description.seed_points);
+  }
   static_cast<void>(scheduler_.Steer(request_.steering));  // checked by RunSweep
   over_at_begin_ = scheduler_.progress().over().size();
+  StartOptimizer();
   ListenForCommands();
   const LiveHead announced = LiveHead::Announce(OwnLiveHeadsFolder(), request_.folder, request_.began.sweep_id);
   if (const auto ms = request_.description.budget.time_ms) {
     time_is_up_.expires_after(std::chrono::milliseconds(*ms));
     time_is_up_.async_wait([this](const boost::system::error_code& error) {
-      if (error || ending_) return;
-      if (why_.empty()) why_ = "its time is up";
-      scheduler_.Stop();  // running trials may end
-      ReleaseWaiting();
-      for (const auto& [trial, live] : live_) {
-        if (live->waits()) live->Interrupt(true, why_);  // it has not started
-      }
-      Advance();
+      if (!error && !ending_) StopStarting("its time is up", 0);
     });
   }
   rows_.Begin([this](std::size_t columns, std::size_t most) { return StatusRows(Status(), columns, most); });
@@ -426,9 +447,56 @@ void SweepHead::Advance() {
         live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
       }
     }
+    AskOptimizer();
     if ((!settled || hosts_.connects_again()) && !scheduler_.stopping()) return;
     if (live_.empty() && scheduler_.over()) End();
   });
+}
+
+void SweepHead::StartOptimizer() {
+  if (!inputs_.lines) return;
+  const std::string begin = OptimizerLines::Begin(request_.description, request_.began.sweep_id, points_.size());
+  auto started =
+      OptimizerPipe::Start(io_, request_.description, *inputs_.space, begin + std::exchange(inputs_.history, {}),
+                           {.answered =
+                                [this](std::uint64_t first, const std::vector<Point>& points) {
+                                  points_.Offer(first, points);
+                                  Advance();
+                                },
+                            // It may fail while an entry is written.
+                            .failed =
+                                [this](const std::string& why) {
+                                  boost::asio::post(io_, [this, why] {
+                                    if (!ending_) StopStarting(why, kExitRecipe);
+                                  });
+                                }});
+  if (started) {
+    optimizer_ = *std::move(started);
+  } else {
+    StopStarting("the optimizer cannot be started: " + started.error(), kExitRecipe);
+  }
+}
+
+void SweepHead::AskOptimizer() {
+  const auto& wanted = points_.wanted();
+  if (!optimizer_ || !wanted || scheduler_.stopping() || wanted->first < scheduler_.progress().judged_to()) return;
+  if (optimizer_->Ask(wanted->first, wanted->count)) return points_.Await();
+  const bool idle = live_.empty() && scheduler_.running().empty() && scheduler_.progress().open().empty();
+  if (idle) StopStarting("the optimizer waits for results, and no trial runs: it answered no points", kExitRecipe);
+}
+
+void SweepHead::StopStarting(const std::string& why, int exit_code) {
+  if (why_.empty()) {
+    why_ = why;
+    exit_code_ = exit_code;
+    if (exit_code > 0) PrintLine("error: " + Printable(why));
+  }
+  scheduler_.Stop();
+  ReleaseWaiting();
+  for (const auto& [trial, live] : live_) {
+    if (live->waits()) live->Interrupt(true, why_);  // it has not started
+  }
+  Advance();
 }
 
 bool SweepHead::DiskHasSpace() {
@@ -540,9 +608,15 @@ void SweepHead::Stop(const std::string& why, int exit_code, bool now) {
 }
 
 tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& request) {
-  if (const auto steered = scheduler_.Steer(request); !steered) return tl::make_unexpected(steered.error());
+  SteeringRequest complete = request;
+  for (Point& point : complete.points) {
+    auto completed = CompletePoint(request_.description.space, std::move(point));
+    if (!completed) return tl::make_unexpected(Sentence(completed.error()));
+    point = *std::move(completed);
+  }
+  if (const auto steered = scheduler_.Steer(complete); !steered) return tl::make_unexpected(steered.error());
   Advance();
-  return SweepLimits{scheduler_.planning().MostTrials(), scheduler_.pool().slots(), sampler_.size()};
+  return SweepLimits{scheduler_.planning().MostTrials(), scheduler_.pool().slots(), points_.size()};
 }
 
 void SweepHead::AwaitSignal() {
@@ -612,6 +686,7 @@ void SweepHead::End() {
   planner_.GiveUp();
   keeping_.cancel();
   time_is_up_.cancel();
+  optimizer_.reset();
   scheduler_.Left({outcome_.complete, outcome_.why, outcome_.exit_code});
   journal_.Sync();
   index_.Commit(progress, journal_.position(), true);
@@ -656,15 +731,21 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.progress) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
-  if (!inputs->sampler->is_sequence()) {
+  if (!inputs->points->is_sequence() || !loaded.progress.steered().points.empty()) {
     std::string stopped;
     ReadSweepJournal(
-        request.folder_fd, {}, [&](const SweepRecord& record) { Inform(*inputs->sampler, record.entry); }, stopped);
+        request.folder_fd, {},
+        [&](const SweepRecord& record) {
+          inputs->points->Take(record.entry);
+          if (inputs->lines) inputs->history += inputs->lines->Take(record.entry);
+        },
+        stopped);
   }
-  if (const auto& trials = loaded.progress.steered().trials) inputs->sampler->Extend(*trials);
+  if (const auto& trials = loaded.progress.steered().trials) inputs->points->Extend(*trials);
   const auto steers =
-      SteeringFor(request.steering, *inputs->sampler, MostTrials(loaded.progress, request.description.budget));
-  if (!steers) return Fail(Error("usage", {}, "--add-trials: " + steers.error()));
+      SteeringFor(request.steering, *inputs->points, MostTrials(loaded.progress, request.description.budget));
+  if (!steers)
+    return Fail(Error("usage", {}, (request.steering.add_trials > 0 ? "--add-trials: " : "--try: ") + steers.error()));
   SweepHead head(request, transport, *std::move(inputs), std::move(index), std::move(loaded), *std::move(journal));
   return head.Run(std::move(began), *std::move(reopened));
 }

@@ -63,12 +63,12 @@ bool IsNotOfThePoint(const Diagnostics& problems) {
 }
 
 TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation,
-                           const SweepDescription& sweep, Sampler& sampler, RecipeFiles files, bool schema_too,
+                           const SweepDescription& sweep, TrialPoints& points, RecipeFiles files, bool schema_too,
                            Resumption resumption)
     : io_(io),
       evaluation_(evaluation),
       sweep_(sweep),
-      sampler_(sampler),
+      points_(points),
       files_(std::move(files)),
       resumption_(std::move(resumption)),
       fork_server_(std::make_shared<EvaluatorForkServer>(StartOf(evaluation), schema_too)),
@@ -76,7 +76,7 @@ TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions&
 
 EvaluationOptions TrialPlanner::OptionsOf(TrialNumber trial) {
   EvaluationOptions options = evaluation_;
-  AddPoint(sampler_.At(trial), options.overrides);
+  AddPoint(points_.At(trial), options.overrides);
   return options;
 }
 
@@ -166,7 +166,7 @@ void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::funct
       if (one != trial && !expected_.contains(one)) asked.push_back(one);
     }
     std::vector<Point> points;
-    for (const TrialNumber one : asked) points.push_back(sampler_.At(one));
+    for (const TrialNumber one : asked) points.push_back(points_.At(one));
     auto pending = staying_.BeginPlanIds(evaluation_, std::move(points));
     if (!pending) {
       Answered();
@@ -202,7 +202,7 @@ Diagnostic TrialPlanner::Differs(TrialNumber trial, const std::string& id, const
   return Error("plan_differs", {},
                fmt::format("trial {} ({}) has the plan {} in a fresh evaluator, and {} in one that made other plans "
                            "before",
-                           trial, PointText(sampler_.At(trial)), ShortPlanId(id), other),
+                           trial, PointText(points_.At(trial)), ShortPlanId(id), other),
                "the recipe keeps something between plans: muster check --deep RECIPE");
 }
 
@@ -232,7 +232,7 @@ TrialPreparation::Prepared TrialPreparation::Take(TrialNumber trial) {
   AttemptBegan& began = prepared.began;
   began.trial = trial;
   began.attempt = scheduler_.NextAttempt(trial);
-  began.point = sampler_.At(trial);
+  began.point = points_.At(trial);
   began.id = PointId(began.point);
   began.plan = scheduler_.planning().PlanOf(trial);
   began.run_id = RandomHex(kRunIdBytes);

@@ -143,7 +143,7 @@ class TrialPlanner {
   // `resumption`: returns what the trial's next attempt resumes, if its checkpoints are in that place.
   using Resumption = std::function<std::optional<TrialResumption>(TrialNumber trial, const CheckpointPlace& place)>;
   TrialPlanner(boost::asio::io_context& io, const EvaluationOptions& evaluation, const SweepDescription& sweep,
-               Sampler& sampler, RecipeFiles files, bool schema_too, Resumption resumption);
+               TrialPoints& points, RecipeFiles files, bool schema_too, Resumption resumption);
 
   // Judges the points, at least the first one.
   void Judge(TrialPlanning::ToJudge batch, std::function<void(Result<PointsJudged>)> done);
@@ -176,7 +176,7 @@ class TrialPlanner {
   boost::asio::io_context& io_;
   const EvaluationOptions& evaluation_;
   const SweepDescription& sweep_;
-  Sampler& sampler_;
+  TrialPoints& points_;
   RecipeFiles files_;
   Resumption resumption_;
   std::shared_ptr<EvaluatorForkServer> fork_server_;
@@ -203,11 +203,11 @@ class TrialPreparation {
   };
 
   // The first three must outlive it. `recipe_file` is for places in messages.
-  TrialPreparation(TrialPlanner& planner, TrialScheduler& scheduler, Sampler& sampler, std::string recipe_file,
+  TrialPreparation(TrialPlanner& planner, TrialScheduler& scheduler, TrialPoints& points, std::string recipe_file,
                    Calls calls)
       : planner_(planner),
         scheduler_(scheduler),
-        sampler_(sampler),
+        points_(points),
         recipe_file_(std::move(recipe_file)),
         calls_(std::move(calls)) {}
 
@@ -229,7 +229,7 @@ class TrialPreparation {
 
   TrialPlanner& planner_;
   TrialScheduler& scheduler_;
-  Sampler& sampler_;
+  TrialPoints& points_;
   const std::string recipe_file_;
   const Calls calls_;
   std::map<TrialNumber, TrialPlanner::Planned> planned_;

@@ -64,7 +64,8 @@ struct PointsJudged {
   TrialNumber first = 0;
   std::uint64_t count = 0;
   std::vector<Reason> impossible;  // they are not run; all others are
-  std::vector<Point> points = {};  // from `first` on; empty if the sampler is a sequence
+  std::vector<Point> points = {};  // from `first` on; empty if a sequence gives them
+  bool chosen = false;             // `points` are the next ones of those that users chose (SweepSteered)
   bool operator==(const PointsJudged&) const = default;
 };
 
@@ -139,11 +140,13 @@ struct TrialsReopened {
 };
 
 // A user changed the limits of the sweep while it ran (muster steer), or when it was resumed. Later values replace
-// earlier ones, and those of the sweep's description.
+// earlier ones, and those of the sweep's description. `points` are chosen points that are judged before any further
+// ones, besides those of earlier entries; the first entry has those of the description.
 struct SweepSteered {
   std::optional<std::uint64_t> trials;      // number of trials of the sampler
   std::optional<std::uint64_t> max_trials;  // to be started at most
   std::optional<std::uint32_t> slots;       // trials at a time
+  std::vector<Point> points = {};
   bool operator==(const SweepSteered&) const = default;
 };
 

@@ -31,7 +31,8 @@ void Fields(V& v, SweepBegan& e) {
 }
 template <class V>
 void Fields(V& v, PointsJudged& e) {
-  v("first", e.first), v("count", e.count), v("impossible", e.impossible), v("points", As<UnlessNone>(e.points));
+  v("first", e.first), v("count", e.count), v("impossible", e.impossible), v("points", As<UnlessNone>(e.points)),
+      v("chosen", As<UnlessNone>(e.chosen));
 }
 template <class V>
 void Fields(V& v, PointsJudged::Reason& e) {
@@ -79,7 +80,7 @@ void Fields(V& v, TrialsReopened& e) {
 template <class V>
 void Fields(V& v, SweepSteered& e) {
   v("trials", As<UnlessNone>(e.trials)), v("max_trials", As<UnlessNone>(e.max_trials)),
-      v("slots", As<UnlessNone>(e.slots));
+      v("slots", As<UnlessNone>(e.slots)), v("points", As<UnlessNone>(e.points));
 }
 template <class V>
 void Fields(V& v, SweepEnded& e) {

@@ -281,6 +281,7 @@ void SweepProgress::Take(const SweepEntry& entry) {
                           if (e.trials) steered_.trials = e.trials;
                           if (e.max_trials) steered_.max_trials = e.max_trials;
                           if (e.slots) steered_.slots = e.slots;
+                          steered_.points.insert(steered_.points.end(), e.points.begin(), e.points.end());
                         },
                         [this](const SweepEnded& e) { ended_ = e; }},
              entry);

@@ -261,7 +261,7 @@ class SweepProgress {
 
   const std::vector<RungReport>& rung_reports() const { return rung_reports_; }
   const std::set<std::string>& quarantined() const { return quarantined_; }
-  // The limits that users have set since the sweep was described: the latest of each.
+  // The limits that users have set since the sweep was described: the latest of each; and all points that they chose.
   const SweepSteered& steered() const { return steered_; }
   // Why the last head stopped; nothing while one is running, or if it died.
   const std::optional<SweepEnded>& ended() const { return ended_; }

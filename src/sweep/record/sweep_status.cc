@@ -116,6 +116,7 @@ std::string SteeredLine(const SweepSteered& steered) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "steered: " : ", ") + part; };
   if (steered.slots) add(Counted(*steered.slots, "trial") + " at a time");
+  if (!steered.points.empty()) add(Counted(steered.points.size(), "chosen point") + " next");
   if (steered.trials) add(fmt::format("{} trials", *steered.trials));
   if (steered.max_trials) add(fmt::format("at most {} of them are started", *steered.max_trials));
   return text;
@@ -132,7 +133,9 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& progre
     return fmt::format("host {} is quarantined: {}", Printable(host->host), Printable(host->why));
   }
   const auto* steered = std::get_if<SweepSteered>(&entry);
-  return steered == nullptr ? std::string() : SteeredLine(*steered);
+  if (steered == nullptr) return {};
+  const bool at_begin = progress.judged_to() == 0 && !steered->slots;  // the chosen points of the description
+  return at_begin ? std::string() : SteeredLine(*steered);
 }
 
 std::string SummaryText(const SweepStatus& status, const std::string& why) {

@@ -23,10 +23,26 @@ std::pair<std::uint32_t, std::uint32_t> SizeOf(const TrialNeeds& needs) {
 
 }  // namespace
 
-void TrialQueue::Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid) {
-  const auto behind = std::find_if(waiting_.begin(), waiting_.end(),
-                                   [&](const Waiting& other) { return SizeOf(other.needs) < SizeOf(needs); });
-  waiting_.insert(behind, {trial, std::move(needs), std::move(avoid), 0});
+void TrialQueue::Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid, std::uint64_t turn) {
+  Insert({trial, std::move(needs), std::move(avoid), 0, turn});
+}
+
+void TrialQueue::Insert(Waiting waiting) {
+  const auto behind = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& other) {
+    if (waiting.turn != other.turn) return waiting.turn < other.turn;
+    return SizeOf(other.needs) < SizeOf(waiting.needs);
+  });
+  waiting_.insert(behind, std::move(waiting));
+}
+
+void TrialQueue::Move(TrialNumber trial, std::uint64_t turn) {
+  const auto found =
+      std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) { return waiting.trial == trial; });
+  if (found == waiting_.end()) return;
+  Waiting moved = std::move(*found);
+  waiting_.erase(found);
+  moved.turn = turn;
+  Insert(std::move(moved));
 }
 
 std::vector<TrialNumber> TrialQueue::trials() const {
@@ -67,12 +83,12 @@ std::vector<std::pair<TrialNumber, std::string>> TrialQueue::TakeHopeless(const 
   return hopeless;
 }
 
-TrialPlanning::TrialPlanning(const SweepDescription& sweep, Sampler& sampler, RecordedProgress& record,
+TrialPlanning::TrialPlanning(const SweepDescription& sweep, TrialPoints& points, RecordedProgress& record,
                              TrialHosts& hosts)
-    : sweep_(sweep), sampler_(sampler), record_(record), hosts_(hosts) {}
+    : sweep_(sweep), points_(points), record_(record), hosts_(hosts) {}
 
 std::uint64_t TrialPlanning::PointNumberOf(TrialNumber trial) const {
-  return PointNumber(PointId(sampler_.At(trial))).value_or(0);
+  return PointNumber(PointId(points_.At(trial))).value_or(0);
 }
 
 std::optional<std::uint64_t> TrialPlanning::MostTrials() const {
@@ -88,25 +104,54 @@ void TrialPlanning::Resume() {
   // Trials to be retried are in `to_plan_` already.
   std::set<TrialNumber> waiting(to_plan_.begin(), to_plan_.end());
   for (const auto& [trial, open] : record_.progress().open()) {
-    if (waiting.insert(trial).second && open.id.empty()) waiting_points_.insert(PointNumberOf(trial));
+    if (waiting.insert(trial).second && open.id.empty()) waiting_points_.emplace(PointNumberOf(trial), trial);
   }
   to_plan_.assign(waiting.begin(), waiting.end());
+  std::vector<TrialNumber> first;
+  for (const auto& [trial, point] : points_.chosen()) {
+    // The trial itself, or an earlier one that waited with the same point.
+    const auto found = waiting_points_.find(PointNumber(PointId(point)).value_or(0));
+    if (found != waiting_points_.end()) first.push_back(found->second);
+  }
+  MoveFirst(first);
+}
+
+void TrialPlanning::MoveFirst(const std::vector<TrialNumber>& trials) {
+  auto place =
+      std::find_if_not(to_plan_.begin(), to_plan_.end(), [this](TrialNumber one) { return first_.contains(one); });
+  std::ptrdiff_t index = place - to_plan_.begin();
+  for (const TrialNumber trial : trials) {
+    if (!first_.emplace(trial, next_turn_).second) continue;
+    queue_.Move(trial, next_turn_++);
+    if (auto planned = planned_.extract(trial); !planned.empty()) Enqueue(trial, std::move(planned.mapped()));
+    const auto found = std::find(to_plan_.begin() + index, to_plan_.end(), trial);
+    if (found == to_plan_.end()) continue;
+    to_plan_.erase(found);
+    to_plan_.insert(to_plan_.begin() + index++, trial);
+  }
+}
+
+bool TrialPlanning::has_asked() const {
+  return !points_.is_sequence() && (points_.known_to() > record_.progress().judged_to() || points_.awaits());
 }
 
 std::optional<TrialPlanning::ToJudge> TrialPlanning::NextToJudge() {
   const TrialNumber first = record_.progress().judged_to();
-  if (judging_ || record_.stopping() || budget_used_up() || first >= sampler_.size() ||
-      to_plan_.size() >= kJudgedAtOnce / 2) {
-    return std::nullopt;
+  if (judging_ || record_.stopping() || budget_used_up() || first >= points_.size()) return std::nullopt;
+  if (const auto& chosen = points_.waiting(); !chosen.empty() && !has_asked()) {
+    const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(kJudgedAtOnce, chosen.size()));
+    judging_ = judging_chosen_ = true;
+    return ToJudge{first, {chosen.begin(), chosen.begin() + count}};
   }
+  if (to_plan_.size() >= kJudgedAtOnce / 2) return std::nullopt;
   std::uint64_t count = kJudgedAtOnce;
-  if (!sampler_.is_sequence()) {
+  if (!points_.is_sequence()) {
     // As late as possible, when it knows the most.
     if (!to_plan_.empty() || !planning_.empty()) return std::nullopt;
     count = FurtherStarts();
     if (count == 0) return std::nullopt;
   }
-  auto points = sampler_.Ask(first, std::min(count, sampler_.size() - first));
+  auto points = points_.Ask(first, std::min(count, points_.size() - points_.waiting().size() - first));
   if (points.empty()) return std::nullopt;  // it waits for results
   judging_ = true;
   return ToJudge{first, std::move(points)};
@@ -134,17 +179,30 @@ std::uint64_t TrialPlanning::FurtherStarts() const {
 
 void TrialPlanning::Judged(PointsJudged judged) {
   judging_ = false;
+  judged.chosen = std::exchange(judging_chosen_, false) && judged.count > 0;
   if (record_.stopping()) return;  // it will be judged again
+  const auto& chosen = points_.waiting();
+  if (judged.chosen) {
+    judged.points.assign(chosen.begin(), chosen.begin() + static_cast<std::ptrdiff_t>(judged.count));
+  } else if (!points_.is_sequence()) {
+    judged.points = points_.Ask(judged.first, judged.count);
+  }
   TrialSet impossible;
   for (const PointsJudged::Reason& reason : judged.impossible) {
     for (const TrialRange& range : reason.trials) impossible.Add(range);
   }
   PointsJudged::Reason twice{"the same point as one before it", "", {}};
   std::vector<TrialNumber> possible;
+  std::vector<TrialNumber> first;
   for (TrialNumber trial = judged.first; trial < judged.first + judged.count; ++trial) {
     if (impossible.Has(trial)) continue;
-    const std::uint64_t point = PointNumberOf(trial);
-    if (!record_.progress().Knows(point) && waiting_points_.insert(point).second) {
+    const std::uint64_t point =
+        judged.chosen ? PointNumber(PointId(judged.points[trial - judged.first])).value_or(0) : PointNumberOf(trial);
+    const bool is_new = !record_.progress().Knows(point) && waiting_points_.emplace(point, trial).second;
+    if (const auto waits = waiting_points_.find(point); judged.chosen && waits != waiting_points_.end()) {
+      first.push_back(waits->second);
+    }
+    if (is_new) {
       possible.push_back(trial);
     } else if (!twice.trials.empty() && twice.trials.back().second + 1 == trial) {
       twice.trials.back().second = trial;
@@ -153,9 +211,9 @@ void TrialPlanning::Judged(PointsJudged judged) {
     }
   }
   if (!twice.trials.empty()) judged.impossible.push_back(std::move(twice));
-  if (!sampler_.is_sequence()) judged.points = sampler_.Ask(judged.first, judged.count);
   if (!record_.Record(judged)) return;
   to_plan_.insert(to_plan_.end(), possible.begin(), possible.end());
+  MoveFirst(first);
 }
 
 bool TrialPlanning::IsWithinBudget(TrialNumber trial) const {
@@ -174,11 +232,10 @@ bool TrialPlanning::IsWithinBudget(TrialNumber trial) const {
 }
 
 std::optional<TrialNumber> TrialPlanning::NextToPlan() {
-  if (record_.stopping() || to_plan_.empty() || planning_.size() >= kPlansAtOnce || plans_.size() >= kMaxReady ||
-      !IsWithinBudget(to_plan_.front())) {
-    return std::nullopt;
-  }
+  if (record_.stopping() || to_plan_.empty() || planning_.size() >= kPlansAtOnce) return std::nullopt;
   const TrialNumber trial = to_plan_.front();
+  const std::size_t most = first_.contains(trial) ? 2 * kMaxReady : kMaxReady;
+  if (plans_.size() >= most || !IsWithinBudget(trial)) return std::nullopt;
   to_plan_.pop_front();
   planning_.insert(trial);
   return trial;
@@ -196,14 +253,27 @@ Result<void> TrialPlanning::Planned(TrialNumber trial, const std::string& plan_i
     NoLongerPlanned(trial);
     return Fail(Error("plan_changed", {},
                       fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
-                                  PointText(sampler_.At(trial)), ShortPlanId(plan_id), ShortPlanId(open->second.plan)),
+                                  PointText(points_.At(trial)), ShortPlanId(plan_id), ShortPlanId(open->second.plan)),
                       "what the recipe reads has changed, or it is not pure: muster check --deep RECIPE"));
   }
   plans_[trial] = plan_id;
   if (!least_needs_ || SizeOf(needs) < SizeOf(*least_needs_)) least_needs_ = needs;
-  planned_[trial] = std::move(needs);
+  if (first_.contains(trial)) {
+    Enqueue(trial, std::move(needs));
+  } else {
+    planned_[trial] = std::move(needs);
+  }
   NoLongerPlanned(trial);
   return {};
+}
+
+std::uint64_t TrialPlanning::TurnOf(TrialNumber trial) const {
+  const auto turn = first_.find(trial);
+  return turn == first_.end() ? TrialQueue::kNoTurn : turn->second;
+}
+
+void TrialPlanning::Enqueue(TrialNumber trial, TrialNeeds needs) {
+  queue_.Add(trial, std::move(needs), hosts_.MovedFrom(trial), TurnOf(trial));
 }
 
 // A planned trial is ready once no earlier one is being planned, so that the start order does not depend on the speed
@@ -212,7 +282,7 @@ void TrialPlanning::NoLongerPlanned(TrialNumber trial) {
   planning_.erase(trial);
   while (!planned_.empty() && (planning_.empty() || planned_.begin()->first < *planning_.begin())) {
     auto next = planned_.extract(planned_.begin());
-    queue_.Add(next.key(), std::move(next.mapped()), hosts_.MovedFrom(next.key()));
+    Enqueue(next.key(), std::move(next.mapped()));
   }
 }
 
@@ -221,10 +291,24 @@ void TrialPlanning::MarkImpossible(TrialNumber trial, const std::string& why, co
   record_.Record(PointsJudged{trial, 1, {{why, place, {{trial, trial}}}}});
 }
 
+std::optional<TrialQueue::Start> TrialPlanning::TakeNext() {
+  if (!queue_.empty() && !budget_used_up()) {
+    const std::uint64_t next = queue_.first_turn();
+    const auto is_before = [&](TrialNumber trial) { return TurnOf(trial) < next; };
+    if (std::any_of(planning_.begin(), planning_.end(), is_before)) return std::nullopt;
+    if (next == TrialQueue::kNoTurn) {
+      if (judging_chosen_ || (!points_.waiting().empty() && !has_asked())) return std::nullopt;
+      if (!to_plan_.empty() && is_before(to_plan_.front()) && IsWithinBudget(to_plan_.front())) return std::nullopt;
+    }
+  }
+  return queue_.Next(hosts_.pool());
+}
+
 void TrialPlanning::Abandoned(TrialNumber trial) { NoLongerPlanned(trial); }
 
 void TrialPlanning::Began(TrialNumber trial) {
   plans_.erase(trial);
+  first_.erase(trial);
   waiting_points_.erase(PointNumberOf(trial));
 }
 
@@ -239,7 +323,7 @@ bool TrialPlanning::exhausted() const {
   if (judging_ || !planning_.empty()) return false;
   if (!queue_.empty()) return !Hopeless().empty();  // nothing runs, so everything that fits has been started
   if (!to_plan_.empty()) return !IsWithinBudget(to_plan_.front());
-  return budget_used_up() || record_.progress().judged_to() >= sampler_.size();
+  return budget_used_up() || record_.progress().judged_to() >= points_.size();
 }
 
 }  // namespace muster

@@ -4,11 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "sweep/scheduler/host_pool.h"
 #include "sweep/scheduler/recorded_progress.h"
 #include "sweep/scheduler/trial_hosts.h"
+#include "sweep/scheduler/trial_points.h"
 
 namespace muster {
 
@@ -28,9 +30,15 @@ class TrialQueue {
   // A trial that was overtaken this often is not overtaken any more on hosts where it could start.
   static constexpr std::uint32_t kMaxOvertaken = 8;
 
-  // Among equal ones the earlier added comes first. Hosts of `avoid` are used only if no others will do.
-  void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {});
+  static constexpr std::uint64_t kNoTurn = std::numeric_limits<std::uint64_t>::max();
+
+  // Among equal ones the earlier added comes first. Hosts of `avoid` are used only if no others will do. Trials with a
+  // turn come before all that have none, whatever their sizes, in the order of their turns.
+  void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {}, std::uint64_t turn = kNoTurn);
+  // As if the trial had been added with that turn; no effect if it does not wait.
+  void Move(TrialNumber trial, std::uint64_t turn);
   bool empty() const { return waiting_.empty(); }
+  std::uint64_t first_turn() const { return waiting_.empty() ? kNoTurn : waiting_.front().turn; }
   std::size_t size() const { return waiting_.size(); }
   // The waiting trials.
   std::vector<TrialNumber> trials() const;
@@ -51,8 +59,10 @@ class TrialQueue {
     TrialNeeds needs;
     std::set<std::uint32_t> avoid;
     std::uint32_t overtaken = 0;
+    std::uint64_t turn = kNoTurn;
   };
-  std::vector<Waiting> waiting_;  // largest first
+  void Insert(Waiting waiting);
+  std::vector<Waiting> waiting_;  // by their turns, then largest first
 };
 
 // The trials of a sweep before they start: which trials to judge next, which to plan, and which of the planned ones to
@@ -66,7 +76,7 @@ class TrialPlanning {
   static constexpr std::size_t kMaxReady = 32;  // planned before they can start
 
   // The arguments must outlive this object.
-  TrialPlanning(const SweepDescription& sweep, Sampler& sampler, RecordedProgress& record, TrialHosts& hosts);
+  TrialPlanning(const SweepDescription& sweep, TrialPoints& points, RecordedProgress& record, TrialHosts& hosts);
 
   // The points of trial `first` and the following.
   struct ToJudge {
@@ -105,29 +115,41 @@ class TrialPlanning {
   void Resume();
   // Plans the trial again, before all others.
   void Retry(TrialNumber trial) { to_plan_.push_front(trial); }
-  // Returns the next ready trial and takes its resources from the pool; nothing if none fits now.
-  std::optional<TrialQueue::Start> TakeNext() { return queue_.Next(hosts_.pool()); }
+  // Returns the next ready trial and takes its resources from the pool; nothing if none fits now, or while chosen
+  // points are judged and planned, so that no other trial gets ahead of them.
+  std::optional<TrialQueue::Start> TakeNext();
   // Its attempt begins; PlanOf() is no longer valid for it.
   void Began(TrialNumber trial);
 
  private:
+  std::uint64_t TurnOf(TrialNumber trial) const;
+  void Enqueue(TrialNumber trial, TrialNeeds needs);
   void NoLongerPlanned(TrialNumber trial);
+  // Of a sampler that learns: it has given points that are not judged yet, with the numbers of the next trials.
+  bool has_asked() const;
   std::uint64_t PointNumberOf(TrialNumber trial) const;
   // How many further trials could start now, after those that are ready: as many of the smallest so far as fit. At
   // least one if nothing runs.
   std::uint64_t FurtherStarts() const;
   bool budget_used_up() const;
   bool IsWithinBudget(TrialNumber trial) const;
+  // The trial, which has not begun, is the next one to plan and start after those that were moved before.
+  void MoveFirst(const std::vector<TrialNumber>& trials);
 
   const SweepDescription& sweep_;
-  Sampler& sampler_;
+  TrialPoints& points_;
   RecordedProgress& record_;
   TrialHosts& hosts_;
   bool judging_ = false;
-  std::unordered_set<std::uint64_t> waiting_points_;  // point numbers of trials that are judged and have not begun
+  bool judging_chosen_ = false;
+  // By point number: trials that are judged and have not begun.
+  std::unordered_map<std::uint64_t, TrialNumber> waiting_points_;
+  // Of these: those whose points were chosen, with their turns.
+  std::map<TrialNumber, std::uint64_t> first_;
+  std::uint64_t next_turn_ = 0;
   std::deque<TrialNumber> to_plan_;
   std::set<TrialNumber> planning_;
-  std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned
+  std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned; without a turn
   TrialQueue queue_;
   std::optional<TrialNeeds> least_needs_;     // of the trials planned so far
   std::map<TrialNumber, std::string> plans_;  // plan ids of planned and ready trials

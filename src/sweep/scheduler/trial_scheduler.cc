@@ -8,61 +8,61 @@
 
 namespace muster {
 
-tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& request, const Sampler& sampler,
+tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& request, const TrialPoints& points,
                                                     std::optional<std::uint64_t> most) {
   SweepSteered steered;
   steered.slots = request.slots;
+  steered.points = request.points;
   const std::uint64_t add = request.add_trials;
-  if (add == 0) return steered;
-  const std::uint64_t room = sampler.limit() - sampler.size();
-  const std::uint64_t unused = most && *most < sampler.size() ? sampler.size() - *most : 0;
+  const std::uint64_t chosen = request.points.size();
+  if (points.waiting().size() + chosen > TrialPoints::kMaxChosen) {
+    return tl::make_unexpected(fmt::format("{} chosen points would wait, and at most {} can",
+                                           points.waiting().size() + chosen, TrialPoints::kMaxChosen));
+  }
+  if (add == 0 && chosen == 0) return steered;
+  const std::uint64_t room = points.limit() - points.size();
+  const std::uint64_t unused = most && *most < points.size() ? points.size() - *most : 0;
   if (add > room + unused) {
     if (room + unused == 0) {
       return tl::make_unexpected(
-          fmt::format("no trial can be added: all {} points of the space are trials already", sampler.limit()));
+          fmt::format("no trial can be added: all {} points of the space are trials already", points.limit()));
     }
     return tl::make_unexpected(
-        fmt::format("at most {} trials can be added: the sampler has {} in all", room + unused, sampler.limit()));
+        fmt::format("at most {} trials can be added: the sampler has {} in all", room + unused, points.limit()));
   }
-  if (most) steered.max_trials = *most + add;
-  if (room > 0) steered.trials = sampler.size() + std::min(add, room);
+  if (most) steered.max_trials = *most + add + chosen;
+  if (room > 0 || chosen > 0) steered.trials = points.SizeWith(chosen) + std::min(add, room);
   return steered;
 }
 
-void Inform(Sampler& sampler, const SweepEntry& entry) {
-  if (sampler.is_sequence()) return;
-  if (const auto* judged = std::get_if<PointsJudged>(&entry)) {
-    if (!judged->points.empty()) sampler.Recall(judged->first, judged->points);
-    for (const PointsJudged::Reason& reason : judged->impossible) {
-      for (const auto& [first, last] : reason.trials) {
-        for (TrialNumber trial = first; trial <= last; ++trial) sampler.TellImpossible(trial);
-      }
-    }
-  } else if (const auto* ended = std::get_if<AttemptEnded>(&entry); ended != nullptr && !ended->again) {
-    sampler.Tell(ended->trial, ended->loss);
-  }
-}
-
-TrialScheduler::TrialScheduler(const SweepDescription& sweep, Sampler& sampler, SweepProgress progress, HostPool pool,
-                               std::function<bool(const SweepEntry&)> record)
+TrialScheduler::TrialScheduler(const SweepDescription& sweep, TrialPoints& points, SweepProgress progress,
+                               HostPool pool, std::function<bool(const SweepEntry&)> record)
     : sweep_(sweep),
-      sampler_(sampler),
+      points_(points),
       record_(std::move(progress),
-              [&sampler, record = std::move(record)](const SweepEntry& entry) {
+              [&points, record = std::move(record)](const SweepEntry& entry) {
                 if (!record(entry)) return false;
-                Inform(sampler, entry);
+                points.Take(entry);
                 return true;
               }),
       hosts_(std::move(pool), sweep.retry.quarantine_host_after, record_),
-      planning_(sweep, sampler, record_, hosts_),
+      planning_(sweep, points, record_, hosts_),
       running_(sweep, record_, hosts_) {
   ApplySteering();  // of earlier heads
+}
+
+void TrialScheduler::Choose(std::vector<Point> points) {
+  if (points.empty()) return;
+  SweepSteered steered;
+  steered.trials = points_.SizeWith(points.size());
+  steered.points = std::move(points);
+  if (record_.Record(steered)) ApplySteering();
 }
 
 tl::expected<void, std::string> TrialScheduler::Steer(const SteeringRequest& request) {
   if (request.empty()) return {};
   if (stopping()) return tl::make_unexpected(std::string("the sweep is ending: give this to muster resume"));
-  const auto steered = SteeringFor(request, sampler_, planning_.MostTrials());
+  const auto steered = SteeringFor(request, points_, planning_.MostTrials());
   if (!steered) return tl::make_unexpected(steered.error());
   if (!record_.Record(*steered)) return tl::make_unexpected(std::string("the journal cannot be written"));
   ApplySteering();
@@ -71,7 +71,7 @@ tl::expected<void, std::string> TrialScheduler::Steer(const SteeringRequest& req
 
 void TrialScheduler::ApplySteering() {
   const SweepSteered& steered = progress().steered();
-  if (steered.trials) sampler_.Extend(*steered.trials);
+  if (steered.trials) points_.Extend(*steered.trials);
   if (steered.slots) hosts_.pool().SetSlots(*steered.slots);
 }
 
@@ -167,6 +167,6 @@ bool TrialScheduler::over() const {
   return stopping() || complete() || planning_.exhausted();
 }
 
-bool TrialScheduler::complete() const { return progress().judged_to() >= sampler_.size() && progress().open().empty(); }
+bool TrialScheduler::complete() const { return progress().judged_to() >= points_.size() && progress().open().empty(); }
 
 }  // namespace muster

@@ -28,20 +28,16 @@ namespace muster {
 struct SteeringRequest {
   std::optional<std::uint32_t> slots = {};
   std::uint64_t add_trials = 0;
+  std::vector<Point> points = {};  // chosen ones, complete (space/sweep_description.h)
 
-  bool empty() const { return !slots && add_trials == 0; }
+  bool empty() const { return !slots && add_trials == 0 && points.empty(); }
 };
 
 // The entry that fulfils the request; it has absolute numbers, so that a repeated entry changes nothing.
 // `most`: trials that may be started in all; if there is such a limit, it grows with the number of trials. The error is
-// a sentence: the space has too few further points.
-tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& request, const Sampler& sampler,
+// a sentence: the space has too few further points, or too many chosen ones wait.
+tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& request, const TrialPoints& points,
                                                     std::optional<std::uint64_t> most);
-
-// Passes what an entry of the sweep's journal says about points and results to the sampler: each entry when it has been
-// written, and, of a sampler that is no sequence, all earlier ones before a sweep is resumed. What it is asked then
-// depends on the journal alone.
-void Inform(Sampler& sampler, const SweepEntry& entry);
 
 // The scheduler of a sweep: which trials to judge, plan and start next, and what follows from the end of an attempt. It
 // only decides and records: the head (sweep_head.h) executes each decision after it is in the journal.
@@ -53,8 +49,8 @@ void Inform(Sampler& sampler, const SweepEntry& entry);
 class TrialScheduler {
  public:
   // `record` writes an entry and returns whether it could; on failure no further decisions are made. `sweep` and
-  // `sampler` must outlive this object.
-  TrialScheduler(const SweepDescription& sweep, Sampler& sampler, SweepProgress progress, HostPool pool,
+  // `points`, which know all earlier entries, must outlive this object.
+  TrialScheduler(const SweepDescription& sweep, TrialPoints& points, SweepProgress progress, HostPool pool,
                  std::function<bool(const SweepEntry&)> record);
 
   struct AttemptEnd {
@@ -92,6 +88,8 @@ class TrialScheduler {
   // Metrics are taken from its reports unless the end has them.
   void Ended(TrialNumber trial, AttemptEnd end);
 
+  // The chosen points of the description, before anything of the sweep was judged; they count as other trials.
+  void Choose(std::vector<Point> points);
   // Changes the limits of the sweep, recorded first. The error is a sentence; nothing has changed then.
   tl::expected<void, std::string> Steer(const SteeringRequest& request);
 
@@ -114,7 +112,7 @@ class TrialScheduler {
   void ApplySteering();
 
   const SweepDescription& sweep_;
-  Sampler& sampler_;
+  TrialPoints& points_;
   RecordedProgress record_;
   TrialHosts hosts_;
   TrialPlanning planning_;
