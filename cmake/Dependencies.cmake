@@ -1,8 +1,8 @@
 # Finds all dependencies of muster, from Debian packages. A missing one ends the configuration with one line that names
-# the package; tools/setup installs them all.
+# the package; tools/setup installs them, those of tests with --tests.
 
 function(muster_missing what package)
-  message(FATAL_ERROR "muster: ${what} is missing: install ${package} (or run tools/setup)")
+  message(FATAL_ERROR "muster: ${what} is missing: install ${package} (or run tools/setup${ARGV2})")
 endfunction()
 
 find_package(PkgConfig QUIET)
@@ -67,6 +67,6 @@ endif()
 if(MUSTER_TESTS)
   find_package(GTest QUIET)
   if(NOT GTest_FOUND)
-    muster_missing("GoogleTest" "libgtest-dev")
+    muster_missing("GoogleTest" "libgtest-dev" " --tests, or configure with -DMUSTER_TESTS=OFF")
   endif()
 endif()

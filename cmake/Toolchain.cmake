@@ -6,7 +6,7 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 find_program(MOLD_PROGRAM mold)
-if(MOLD_PROGRAM)
+if(MOLD_PROGRAM AND NOT CMAKE_CROSSCOMPILING)  # a cross compiler has its own linkers only
   add_link_options(-fuse-ld=mold)
 endif()
 

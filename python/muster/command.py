@@ -9,6 +9,9 @@ import warnings
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 
+VERSION = "0.1.0"  # of this package, which is that of the program that it came with
+
+
 class Error(Exception):
     """A problem that muster reported, or found while it read a folder.
 
@@ -110,7 +113,23 @@ def _warn(messages):
 
 def _failed(command, exit_code, messages):
     messages = messages or "%s failed with exit code %d" % (" ".join(command[:2]), exit_code)
+    if exit_code == 2:  # a program of another version may not know an option
+        other = _version_of(command[0])
+        if other not in ("", VERSION):
+            messages += "\n%s is muster %s, the Python package muster %s: install both in the same version" \
+                % (command[0], other, VERSION)
     return Error(messages, exit_code, command)
+
+
+def _version_of(path):
+    """What the program says; empty if it says nothing sensible."""
+    try:
+        done = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    words = done.stdout.decode("utf-8", "replace").split()
+    return words[1] if len(words) == 2 and words[0] == "muster" else ""
 
 
 def stream(words: List[str]) -> Iterator[Dict[str, Any]]:

@@ -21,11 +21,14 @@
 #include "base/system/own_environment.h"
 #include "base/system/terminal_size.h"
 #include "base/system/unique_fd.h"
+#include "base/values/diagnostics.h"
+#include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_line.h"
 #include "cli/command/command_output.h"
 #include "cli/lookup/own_reference.h"
+#include "cli/schemas.h"
 #include "reference/context_stub.h"
 #include "reference/context_topics.h"
 #include "spawn/start/launcher.h"
@@ -309,6 +312,7 @@ void AppendCommand(std::string& out, const Command& command) {
 std::string ManPage(std::span<const Command> commands) {
   std::string out = ".\\\" made by muster docs --man from what the commands say of themselves\n";
   out += ".TH MUSTER 1 \"\" \"muster " MUSTER_VERSION "\" \"User Commands\"\n.nh\n.ad l\n";
+  out += ".fchar \\[u2026] ...\n.fchar \\[u00B7] -\n";  // for terminals of ASCII
   out += kBefore;
   for (const Command& command : commands) AppendCommand(out, command);
   out += kAfter;
@@ -382,6 +386,8 @@ struct DocsOptions {
   bool json = false;
   bool markdown = false;
   std::string stub;  // a module
+  bool schemas = false;
+  std::string schema;  // a name; empty: the list
   bool man = false;
 };
 
@@ -416,7 +422,28 @@ void Print(const std::vector<Page>& pages, const DocsOptions& options) {
   options.markdown ? static_cast<void>(std::fputs(text.c_str(), stdout)) : PrintPaged(text);
 }
 
+int RunSchemas(const DocsOptions& options) {
+  const std::span<const PublishedSchema> schemas = PublishedSchemas();
+  if (options.schema.empty()) {
+    std::fputs((options.json ? SchemaListJson() : SchemaTable()).c_str(), stdout);
+    return kExitOk;
+  }
+  const auto found = std::find_if(schemas.begin(), schemas.end(),
+                                  [&](const PublishedSchema& each) { return each.name == options.schema; });
+  if (found == schemas.end()) {
+    std::vector<std::string> names;
+    for (const PublishedSchema& each : schemas) names.emplace_back(each.name);
+    const auto nearest = Nearest(options.schema, names);
+    return Refuse({Error("schema", {}, "there is no schema " + Quoted(options.schema),
+                         nearest ? "did you mean " + *nearest + "?" : "all of them: muster docs --schema")},
+                  options.json);
+  }
+  std::fputs(SchemaText(*found).c_str(), stdout);
+  return kExitOk;
+}
+
 int RunDocs(const DocsOptions& options) {
+  if (options.schemas) return RunSchemas(options);
   if (options.man) {
     std::fputs(ManPage(Commands()).c_str(), stdout);
     return kExitOk;
@@ -486,13 +513,22 @@ std::function<int()> SetupDocs(CLI::App& app, const Invocation&) {
       ->excludes(group)
       ->excludes(json)
       ->excludes(markdown);
+  auto* schema = app.add_option("--schema", options->schema, "print the JSON Schema NAME; without a name: the list")
+                     ->type_name("NAME")
+                     ->expected(0, 1)
+                     ->excludes(topic)
+                     ->excludes(group)
+                     ->excludes(markdown);
   app.add_flag("--man", options->man, "print the manual page muster(1): man -l <(muster docs --man)")
       ->excludes(topic)
       ->excludes(group)
       ->excludes(json)
       ->excludes(markdown);
   markdown->excludes(json);
-  return [options] { return RunDocs(*options); };
+  return [options, schema] {
+    options->schemas = schema->count() > 0;
+    return RunDocs(*options);
+  };
 }
 
 }  // namespace muster

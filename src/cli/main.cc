@@ -37,6 +37,8 @@ constexpr Command kCommands[] = {
      "muster diff recipes/pipeline.lua layers=32 recipes/pipeline.lua layers=64", true, SetupDiff},
     {"test", "compare the plans of a folder of recipes with golden files",
      "muster test recipes --update && git diff recipes/golden", false, SetupTest},
+    {"lsp", "language server for recipes, for editors (LSP at stdin and stdout)", "muster lsp --site none", false,
+     SetupLsp},
     {"run", "run a recipe", "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},
     {"replay", "run the plan of an earlier run again", "muster replay data-parallel~1", false, SetupReplay},
     {"sweep", "run a recipe over many values of its parameters and layouts",

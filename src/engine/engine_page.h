@@ -91,7 +91,7 @@ struct EngineTasks {
   std::string asked;  // a variable that is set if its user asked for tasks; else the numbers are those of processors
 };
 
-// A command that gets an allocation of its own for the words behind it, and gives it back when they end, or on SIGTERM.
+// A command that gets an allocation of its own for the words behind it, and gives it back when they end, or on SIGHUP.
 struct EngineAllocate {
   std::vector<std::string> command;  // without those words; empty: the engine has none
   std::string after;                 // the job's id follows this text in its error output

@@ -245,9 +245,9 @@ void EvaluatorMain(OpenedInterpreter opened) {
   Serve(engine, LockDown(WithoutByEnvironment()));
 }
 
-void ForkServerMain(bool schema_too, OpenedInterpreter opened) {
+void ForkServerMain(bool schema_too, bool foreground, OpenedInterpreter opened) {
   // Evaluating ahead has lower priority than running processes.
-  setpriority(PRIO_PROCESS, 0, kNiceOfForks);
+  if (!foreground) setpriority(PRIO_PROCESS, 0, kNiceOfForks);
   SettleIn();
   const pid_t parent = getppid();
   Engine engine(AskParent, StateLimits{}, nullptr, opened);

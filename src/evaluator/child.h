@@ -38,8 +38,9 @@ std::string LockdownFilter();
 // First argument of muster-evaluator: its mode; the second is the version of the muster that it serves.
 inline constexpr const char* kEvaluatorArgument = "--evaluator";
 inline constexpr const char* kForkServerArgument = "--fork-server";
-inline constexpr const char* kWithSchema = "schema";  // a third one for a fork server: see EvaluatorForkServer
-inline constexpr int kOfAnotherVersion = 71;          // exit code if the versions differ
+inline constexpr const char* kWithSchema = "schema";        // a third one for a fork server: see EvaluatorForkServer
+inline constexpr const char* kInForeground = "foreground";  // a further one: see EvaluatorForkServer
+inline constexpr int kOfAnotherVersion = 71;                // exit code if the versions differ
 // Descriptors it is started with; requests for evaluators arrive on the fork server's socket.
 inline constexpr int kEvaluatorSocket = 3;
 inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (evaluation/exchange/limits.h)
@@ -48,6 +49,6 @@ inline constexpr int kEvaluatorPage = 4;  // shared memory for a LastPlace (eval
 [[noreturn]] void EvaluatorMain(OpenedInterpreter opened = nullptr);
 
 // The same.
-[[noreturn]] void ForkServerMain(bool schema_too, OpenedInterpreter opened = nullptr);
+[[noreturn]] void ForkServerMain(bool schema_too, bool foreground = false, OpenedInterpreter opened = nullptr);
 
 }  // namespace muster

@@ -324,6 +324,13 @@ void Evaluator::StartAhead(const EvaluatorStart& start) {
   impl_->ahead_start = start;
 }
 
+std::vector<std::string> Evaluator::FilesRead() const {
+  std::vector<std::string> names;
+  if (!impl_->files) return names;
+  for (const auto& [name, unused] : impl_->files->sources()) names.push_back(name);
+  return names;
+}
+
 Result<PendingEvaluation> Evaluator::Begin(EvaluationOptions options, bool last) {
   return Impl::Begin(impl_, std::move(options), last, false);
 }

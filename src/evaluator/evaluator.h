@@ -96,6 +96,9 @@ class Evaluator {
   Result<SweepDescription> DescribeSweep(const EvaluationOptions& options, std::optional<Space> words = {},
                                          std::string* recipe_name = nullptr);
 
+  // The keys of Evaluation::sources so far, also after a request that failed.
+  std::vector<std::string> FilesRead() const;
+
   // Which points can be planned, in one batch: possibly fewer than requested, but at least one if there is one;
   // Judgement::points says where the next batch begins. Limits are per batch. A batch that differs from the previous
   // one only in JudgeRequest reuses its results.

@@ -1,5 +1,6 @@
 // muster-evaluator: the program of evaluators and of their fork server. It links nothing else of muster, because it is
 // forked for every trial of a sweep and each additional page would be copied.
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 
@@ -10,7 +11,7 @@ namespace muster {
 namespace {
 
 constexpr const char* kHelp =
-    R"(usage: muster-evaluator --evaluator VERSION | --fork-server VERSION [schema] | --help | --version
+    R"(usage: muster-evaluator --evaluator VERSION | --fork-server VERSION [schema] [foreground] | --help | --version
 
 Makes plans of recipes, locked down, for a muster of that version that holds the other end of descriptor 3. muster starts
 it itself, from its own folder; there is no need to run it by hand.
@@ -28,7 +29,10 @@ int Main(int argc, char** argv) {
     return 2;
   }
   if (std::string_view(argv[2]) != MUSTER_VERSION) return kOfAnotherVersion;
-  if (fork_server) ForkServerMain(argc > 3 && std::string_view(argv[3]) == kWithSchema);
+  if (fork_server) {
+    const auto has = [&](std::string_view word) { return std::find(argv + 3, argv + argc, word) != argv + argc; };
+    ForkServerMain(has(kWithSchema), has(kInForeground));
+  }
   EvaluatorMain();
 }
 

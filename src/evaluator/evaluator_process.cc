@@ -174,6 +174,7 @@ bool EvaluatorForkServer::Ask(const EvaluatorEndpoints& ends) {
     const UniqueFd theirs(sockets[1]);
     std::vector<std::string> words;
     if (schema_too_) words.emplace_back(kWithSchema);
+    if (foreground_) words.emplace_back(kInForeground);
     auto spawned = SpawnEvaluator(start_, kForkServerArgument, words, theirs.get(), -1);
     if (!spawned) return false;
     process_ = *std::move(spawned);
@@ -337,7 +338,9 @@ Diagnostic Conversation::NoAnswer(ReadStatus read) {
   }
   if (ended.code == kOfAnotherVersion) {
     return MachineError("evaluator", "muster-evaluator is of another version than muster",
-                        "both belong together: install muster again");
+                        "both belong together, and this muster is " MUSTER_VERSION
+                        ": compare muster-evaluator --version, and install "
+                        "muster again");
   }
   return MachineError("evaluator",
                       "the evaluator ended without an answer (exit code " + std::to_string(ended.code) + ")");

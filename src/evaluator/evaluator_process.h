@@ -132,13 +132,14 @@ class EvaluatorProcess {
 // limits, and is a child of this process; loading is paid once.
 //
 // The fork server and its evaluators run at a lower priority (nice 10), because they work ahead of the running
-// processes. This is the parent's side. Without a fork server evaluators are started directly.
+// processes, unless somebody waits for them (`foreground`). This is the parent's side. Without a fork server evaluators
+// are started directly.
 class EvaluatorForkServer {
  public:
   // Nothing is started before the first evaluator is requested. `schema_too`: also loads the schema of the context API,
   // which saves time for recipes with a context (Plan::mindspore) and costs a little for others.
-  explicit EvaluatorForkServer(EvaluatorStart start, bool schema_too = false)
-      : start_(std::move(start)), schema_too_(schema_too) {}
+  explicit EvaluatorForkServer(EvaluatorStart start, bool schema_too = false, bool foreground = false)
+      : start_(std::move(start)), schema_too_(schema_too), foreground_(foreground) {}
   EvaluatorForkServer(const EvaluatorForkServer&) = delete;
   EvaluatorForkServer& operator=(const EvaluatorForkServer&) = delete;
   ~EvaluatorForkServer();  // evaluators that it forked keep running
@@ -160,6 +161,7 @@ class EvaluatorForkServer {
 
   EvaluatorStart start_;
   bool schema_too_;
+  bool foreground_;
   Mechanisms mechanisms_ = MechanismsBut(start_.without);
   UniqueFd control_;
   std::optional<Spawned> process_;

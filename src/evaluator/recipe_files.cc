@@ -151,6 +151,7 @@ struct RecipeFiles::Shared {
     std::string sha256;
   };
   std::map<std::string, LibraryPlace> libraries;
+  std::shared_ptr<const UnsavedTexts> unsaved;  // may be null
   std::string recipe_text;
   std::string kept_as;  // name of the recipe among the sources
   Input recipe;
@@ -218,17 +219,27 @@ Result<RecipeFiles> RecipeFiles::OpenOwn(const std::string& recipe_file) {
 }
 
 Result<RecipeFiles> RecipeFiles::Open(const std::string& recipe_file,
-                                      const std::map<std::string, LibraryPlace>& libraries, Link link) {
-  auto files = OpenRecipe(recipe_file, link);
-  if (files) files->shared_->libraries = libraries;
+                                      const std::map<std::string, LibraryPlace>& libraries, Link link,
+                                      std::shared_ptr<const UnsavedTexts> unsaved) {
+  auto files = OpenRecipe(recipe_file, link, unsaved.get());
+  if (!files) return files;
+  files->shared_->libraries = libraries;
+  files->shared_->unsaved = std::move(unsaved);
   return files;
 }
 
-Result<RecipeFiles> RecipeFiles::OpenRecipe(const std::string& recipe_file, Link link) {
+Result<RecipeFiles> RecipeFiles::OpenRecipe(const std::string& recipe_file, Link link, const UnsavedTexts* unsaved) {
   if (recipe_file.starts_with('@')) return OpenOwn(recipe_file);
   const auto refuse = [&](const std::string& why, std::string hint = {}) {
     return Fail(Error("recipe", {recipe_file, 0}, why, std::move(hint)));
   };
+  if (unsaved != nullptr) {
+    const std::filesystem::path path = std::filesystem::path(recipe_file).lexically_normal();
+    if (const auto text = unsaved->find(path); text != unsaved->end()) {
+      if (auto problem = FindEncodingProblem(text->second)) return Fail(NotUtf8(recipe_file, *problem));
+      return Of(recipe_file, text->second, path.parent_path(), path.filename());
+    }
+  }
   const UniqueFd file = OpenNamed(recipe_file, link);
   if (!file && errno == EXDEV) {
     std::error_code unknown;
@@ -328,6 +339,16 @@ tl::expected<std::string, std::string> RecipeFiles::ReadNew(const std::string& n
                           (known.empty()
                                ? "the site file names none: libraries = { " + wanted.substr(1) + " = \"FOLDER\" }"
                                : DidYouMean(wanted, known)));
+  }
+  if (shared_->unsaved) {
+    const std::filesystem::path base = library ? library->first : shared_->folder;
+    const auto path = (base / (library ? library->second : name)).lexically_normal();
+    const auto below = path.lexically_relative(base.lexically_normal());
+    const auto text = shared_->unsaved->find(path);
+    if (text != shared_->unsaved->end() && !below.empty() && *below.begin() != "..") {
+      if (!Take(text->second.size(), true)) return tl::unexpected(std::string(kTooMuch));
+      return text->second;
+    }
   }
   UniqueFd folder;
   if (library) {

@@ -38,6 +38,10 @@ Value InputsValue(const std::vector<Input>& inputs);
 // Whether the folder has a file or folder of that name, with no symbolic link leading out of it; else one line.
 tl::expected<void, std::string> ExistsBelow(const std::string& folder, const std::string& name);
 
+// Texts by absolute path that are read instead of the files: what an editor has not saved yet. Their number of bytes
+// counts like that of files.
+using UnsavedTexts = std::map<std::string, std::string>;
+
 class RecipeFiles {
  public:
   RecipeFiles(RecipeFiles&&) noexcept;
@@ -51,7 +55,8 @@ class RecipeFiles {
   // large, a link that leads out of its folder. "@torch" is muster's own recipe of that name, with the current folder
   // as its folder. Names that begin with '@' are read from `libraries`.
   static Result<RecipeFiles> Open(const std::string& recipe_file,
-                                  const std::map<std::string, LibraryPlace>& libraries = {}, Link link = Link::kInside);
+                                  const std::map<std::string, LibraryPlace>& libraries = {}, Link link = Link::kInside,
+                                  std::shared_ptr<const UnsavedTexts> unsaved = nullptr);
 
   // The same recipe for another plan, for which only the recipe itself counts as read. All copies share the files that
   // any of them has read, so they see the same content even if a file is changed meanwhile.
@@ -81,7 +86,7 @@ class RecipeFiles {
   struct Shared;
 
   explicit RecipeFiles(std::shared_ptr<Shared> shared);
-  static Result<RecipeFiles> OpenRecipe(const std::string& recipe_file, Link link);
+  static Result<RecipeFiles> OpenRecipe(const std::string& recipe_file, Link link, const UnsavedTexts* unsaved);
   static Result<RecipeFiles> OpenOwn(const std::string& recipe_file);
   static Result<RecipeFiles> Of(const std::string& recipe_file, std::string text, std::string folder,
                                 const std::string& kept_as);

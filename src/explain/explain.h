@@ -99,5 +99,7 @@ Result<Explanation> Explain(const ExplainQuestion& question, const Schema* schem
 std::string ExplanationText(const Explanation& explanation);
 // {"format": 1, …}: docs/explain.md.
 std::string ExplanationJson(const Explanation& explanation);
+// Its schema (wire/archive/json_schema.h).
+std::string ExplanationSchema();
 
 }  // namespace muster

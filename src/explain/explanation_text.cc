@@ -5,19 +5,17 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
 #include "explain/explain.h"
 #include "plan/text/folded_texts.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxValues = 12;     // of values with their processes, in text
 constexpr std::size_t kHeadingWidth = 16;  // "depends on" and the like
@@ -156,17 +154,9 @@ void AppendPossible(std::string& out, const Possible& possible) {
   out += line + ")\n";
 }
 
-Json PlaceJson(const Place& place) {
-  return place.file.empty() ? Json(nullptr) : Json{{"file", place.file}, {"line", place.line}};
-}
+constexpr std::array<std::string_view, 4> kDependenceNames = {"changes", "processes", "none", "untried"};
 
-constexpr std::array<const char*, 4> kDependenceNames = {"changes", "processes", "none", "untried"};
-
-Json DependenceJson(const Dependence& dependence) {
-  return {{"name", dependence.name},
-          {"effect", kDependenceNames.at(static_cast<std::size_t>(dependence.kind))},
-          {"why", dependence.why}};
-}
+std::optional<Place> OrNothing(const Place& place) { return place.file.empty() ? std::nullopt : std::optional(place); }
 
 }  // namespace
 
@@ -198,58 +188,67 @@ std::string ExplanationText(const Explanation& explanation) {
   return out;
 }
 
-std::string ExplanationJson(const Explanation& explanation) {
-  Json values = Json::array();
-  for (const SourcedValue& value : explanation.values) {
-    values.push_back({{"processes", value.processes},
-                      {"value", value.text},
-                      {"rule", value.rule},
-                      {"source", value.source},
-                      {"place", PlaceJson(value.place)},
-                      {"absent", value.absent}});
-  }
-  Json chain = Json::array();
-  for (const ChainLink& link : explanation.chain) {
-    chain.push_back({{"depth", link.depth},
-                     {"name", link.name},
-                     {"value", link.value},
-                     {"source", link.source},
-                     {"place", PlaceJson(link.place)},
-                     {"formula", link.formula}});
-  }
-  Json dependences = Json::array();
-  for (const Dependence& dependence : explanation.dependences) dependences.push_back(DependenceJson(dependence));
-  Json leads_to = Json::array();
-  for (const PlanChange& change : explanation.leads_to) {
-    leads_to.push_back({{"kind", PlanChangeName(change.kind)}, {"role", change.role}, {"name", change.name}});
-  }
-  Json also = Json::array();
-  for (const Subject& subject : explanation.also) also.push_back(SubjectText(subject));
-  Json json = {{"format", 1},
-               {"name", explanation.subject.name},
-               {"kind", SubjectKindName(explanation.subject.kind)},
-               {"values", std::move(values)},
-               {"formula", explanation.formula},
-               {"doc", explanation.doc},
-               {"allowed", explanation.allowed},
-               {"chain", std::move(chain)},
-               {"dependences", std::move(dependences)},
-               {"leads_to", std::move(leads_to)},
-               {"own", explanation.own.name.empty() ? Json(nullptr) : DependenceJson(explanation.own)},
-               {"possible", nullptr},
-               {"also", std::move(also)},
-               {"plans", explanation.plans}};
-  if (explanation.possible) {
-    Json refusals = Json::array();
-    for (const Refusal& refusal : explanation.possible->refusals) {
-      refusals.push_back({{"what", refusal.what}, {"count", refusal.count}});
-    }
-    json["possible"] = {{"numbers", explanation.possible->numbers},
-                        {"tried", explanation.possible->tried},
-                        {"which", explanation.possible->description},
-                        {"refused", std::move(refusals)}};
-  }
-  return SerializedJson(json, 1) + "\n";
+template <class V>
+void Parts(V& v, const Place& place) {
+  v("file", place.file), v("line", place.line);
 }
+template <class V>
+void Parts(V& v, const SourcedValue& value) {
+  v("processes", value.processes), v("value", value.text), v("rule", value.rule), v("source", value.source);
+  v("place", OrNothing(value.place)), v("absent", value.absent);
+}
+template <class V>
+void Parts(V& v, const ChainLink& link) {
+  v("depth", link.depth), v("name", link.name), v("value", link.value), v("source", link.source);
+  v("place", OrNothing(link.place)), v("formula", link.formula);
+}
+template <class V>
+void Parts(V& v, const Dependence& dependence) {
+  Dependence::Kind kind = dependence.kind;
+  v("name", dependence.name), v("effect", WithNames(kind, kDependenceNames)), v("why", dependence.why);
+}
+template <class V>
+void Parts(V& v, const Refusal& refusal) {
+  v("what", refusal.what), v("count", refusal.count);
+}
+template <class V>
+void Parts(V& v, const Possible& possible) {
+  v("numbers", possible.numbers), v("tried", possible.tried), v("which", possible.description);
+  v("refused", possible.refusals);
+}
+
+namespace {
+
+// What changes with the subject, without the values.
+struct Effect {
+  std::string kind;
+  std::string role;
+  std::string name;
+};
+template <class V>
+void Parts(V& v, const Effect& effect) {
+  v("kind", effect.kind), v("role", effect.role), v("name", effect.name);
+}
+
+}  // namespace
+
+template <class V>
+void Parts(V& v, const Explanation& explanation) {
+  std::vector<Effect> effects;
+  for (const PlanChange& change : explanation.leads_to)
+    effects.push_back({std::string(PlanChangeName(change.kind)), change.role, change.name});
+  std::vector<std::string> also;
+  for (const Subject& subject : explanation.also) also.push_back(SubjectText(subject));
+  v("format", 1), v("name", explanation.subject.name), v("kind", SubjectKindName(explanation.subject.kind));
+  v("values", explanation.values), v("formula", explanation.formula), v("doc", explanation.doc);
+  v("allowed", explanation.allowed), v("chain", explanation.chain), v("dependences", explanation.dependences);
+  v("leads_to", effects);
+  v("own", explanation.own.name.empty() ? std::nullopt : std::optional(explanation.own));
+  v("possible", explanation.possible), v("also", also), v("plans", explanation.plans);
+}
+
+std::string ExplanationJson(const Explanation& explanation) { return JsonOf<PartForms>(explanation, 1) + "\n"; }
+
+std::string ExplanationSchema() { return SchemaOf<PartForms>(Explanation()); }
 
 }  // namespace muster

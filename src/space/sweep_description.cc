@@ -6,6 +6,7 @@
 
 #include "space/sweep_fields.h"
 #include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 
@@ -46,6 +47,12 @@ struct SweepForms : NoForms {
     for (const auto& [each, pattern] : patterns.value) by_name.emplace(TrialClassName(each), pattern);
     writer.Put(by_name);
   }
+  static std::string Schema(auto&, const FieldAs<ByClassNames, std::vector<TrialClass>>&) {
+    return schema::List(schema::OneOf(kTrialClassNames));
+  }
+  static std::string Schema(auto&, const FieldAs<ByClassNames, std::map<TrialClass, std::string>>&) {
+    return schema::Map(schema::String());
+  }
 };
 
 }  // namespace
@@ -54,6 +61,10 @@ Value SweepDescriptionValue(const SweepDescription& sweep) {
   std::string text;
   JsonWriter<SweepForms>(text).Put(sweep);
   return ValueFromJsonText(text).value_or(Value());
+}
+
+std::string SweepDescriptionSchema(const std::string& at) {
+  return SchemaWriter<SweepForms>(SchemaBounds::kChecked, at).Of(SweepDescription());
 }
 
 Diagnostics CheckSweep(const SweepDescription& sweep) {

@@ -118,6 +118,9 @@ struct SweepDescription {
 
 // For sweep.json and --json (sweep_fields.h).
 Value SweepDescriptionValue(const SweepDescription& sweep);
+// The schema (wire/archive/json_schema.h) of that, which is the part `at` of a larger one, such as
+// "#/properties/sweep".
+std::string SweepDescriptionSchema(const std::string& at);
 
 // Checks the description as a whole: a space that CompiledSpace refuses, a sampler that Sampler refuses, early stopping
 // without an objective, invalid resources. Patterns without a group are reported where they are used.

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/system/clock.h"
@@ -24,6 +26,7 @@
 #include "base/system/own_environment.h"
 #include "base/system/own_process.h"
 #include "base/values/overloaded.h"
+#include "base/values/text_parts.h"
 #include "spawn/leftovers/confinement.h"
 #include "spawn/start/reap.h"
 #include "spawn/start/spawn_spec.h"
@@ -279,6 +282,34 @@ constexpr int kGuardFd = 4;
 }  // namespace
 
 std::string AgentBeside() { return BesideOwnProgram("muster-agent"); }
+
+std::string OwnMachine() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.machine : "";
+}
+
+std::string ForeignAgentsFolder() {
+  const std::filesystem::path program = BesideOwnProgram("muster");
+  return (program.parent_path().parent_path() / "libexec/muster").string();
+}
+
+std::vector<std::string> ForeignAgents() {
+  std::vector<std::string> machines;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(ForeignAgentsFolder(), error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (IsMachineName(name) && ::access((it->path() / "muster-agent").c_str(), X_OK) == 0) machines.push_back(name);
+  }
+  std::sort(machines.begin(), machines.end());
+  return machines;
+}
+
+bool IsMachineName(std::string_view text) {
+  constexpr std::size_t kMaxName = 32;
+  return !text.empty() && text.size() <= kMaxName &&
+         std::all_of(text.begin(), text.end(), [](char c) { return IsLetterOrDigit(c) || c == '_'; });
+}
 
 LocalTransport::LocalTransport(std::string agent_program, const Without& without, std::vector<std::string> faults,
                                Isolation isolation, std::uint64_t lease_ms)

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/system/mechanism.h"
@@ -24,6 +25,16 @@ namespace muster {
 
 // The path of muster-agent in the folder of this program; empty if the folder is unknown.
 std::string AgentBeside();
+
+// The architecture of this machine, as `uname -m` prints it: "x86_64".
+std::string OwnMachine();
+// The folder of agents for hosts of other architectures, <prefix>/libexec/muster; each is
+// <folder>/<machine>/muster-agent.
+std::string ForeignAgentsFolder();
+// The architectures for which there is one, sorted.
+std::vector<std::string> ForeignAgents();
+// Whether a text is the name of an architecture: letters, digits and `_`, at most 32.
+bool IsMachineName(std::string_view text);
 
 class LocalTransport final : public Transport {
  public:

@@ -42,10 +42,24 @@ constexpr std::array<std::string_view, 13> kOptions = {
     "LogLevel=INFO",  // reasons of failures are read from stderr
 };
 
-// $1 is the path of the agent, the rest its arguments. The user's login shell must only support exec and quotes.
-constexpr std::string_view kGiven = R"(a=$1; shift; exec "$a" --stdio "$@")";
-constexpr std::string_view kLookedFor = R"(a=$1; shift; [ -x "$a" ] || a=$(command -v muster-agent) || )"
-                                        R"({ echo "muster-agent: not found" >&2; exit 127; }; exec "$a" --stdio "$@")";
+// $1 is the path of the agent, $2 its architecture, $3 the folder of agents of others, the rest its arguments. The
+// user's login shell must only support exec and quotes.
+constexpr std::string_view kMachineLine = "muster-machine: ";  // on stderr, only if the host has another architecture
+constexpr std::string_view kMachine = R"sh(a=$1 o=$2 d=$3; shift 3; m=$(uname -m 2>/dev/null || echo "$o"); )sh"
+                                      R"sh([ "$m" = "$o" ] || echo "muster-machine: $m" >&2; )sh";
+constexpr std::string_view kGiven = R"sh(exec "$a" --stdio "$@")sh";
+// Of another architecture: an installation on the host itself may have the usual path. A shell would take an agent that
+// the kernel refuses for a script, so its machine (bytes 18 and 19 of ELF) has to be that of od.
+constexpr std::string_view kLookedFor =
+    R"sh(if [ "$m" = "$o" ]; then [ -x "$a" ] || a=$(command -v muster-agent); )sh"
+    R"sh(elif [ -x "$d/$m/muster-agent" ]; then a=$d/$m/muster-agent; )sh"
+    R"sh(else e() { od -An -tx1 -j18 -N2 "$1" 2>/dev/null; }; for b in "$a" "$(command -v muster-agent)"; do )sh"
+    R"sh(a=; [ -x "$b" ] && [ "$(e "$b")" = "$(e /proc/self/exe)" ] && a=$b && break; done; fi; )sh"
+    R"sh([ -n "$a" ] || { echo "muster-agent: not found" >&2; exit 127; }; exec "$a" --stdio "$@")sh";
+
+std::string MachineOf(const SshSettings& settings) {
+  return settings.machine.empty() ? OwnMachine() : settings.machine;
+}
 
 Result<std::vector<std::string>> Begin(const SshSettings& settings, std::string_view host) {
   if (!IsHostName(host)) {
@@ -71,8 +85,12 @@ SshSettings SshSettingsFrom(const std::vector<std::string>& environment) {
 }
 
 std::string RemoteCommand(const SshSettings& settings) {
-  std::string command = "exec /bin/sh -c " + ShellQuoted(settings.agent_given ? kGiven : kLookedFor) + " sh " +
-                        ShellQuoted(settings.agent);
+  std::string script(kMachine);
+  script += settings.agent_given ? kGiven : kLookedFor;
+  std::string command = "exec /bin/sh -c " + ShellQuoted(script) + " sh";
+  for (const std::string& word : {settings.agent, MachineOf(settings), settings.foreign_agents}) {
+    command += " " + ShellQuoted(word);
+  }
   for (const std::string& word : settings.agent_words) command += " " + ShellQuoted(word);
   return command;
 }
@@ -197,6 +215,23 @@ SshFailure ClassifySshFailure(std::optional<int> exit_code, std::string_view wor
   }
   const std::string code = "the command there ended with exit code " + std::to_string(*exit_code);
   return {SshFailureKind::kOther, lines.empty() ? code : code + ": " + Shortened(lines.back()), {}};
+}
+
+SshFailure ClassifySshFailure(const SshSettings& settings, std::optional<int> exit_code, std::string_view words) {
+  SshFailure failure = ClassifySshFailure(exit_code, words);
+  if (failure.kind != SshFailureKind::kNoAgent && failure.kind != SshFailureKind::kNoExec) return failure;
+  for (std::string_view line : TextLines(words)) {
+    if (!line.starts_with(kMachineLine)) continue;
+    const std::string machine(Trimmed(line.substr(kMachineLine.size())));
+    if (!IsMachineName(machine)) continue;
+    failure.phrase = "it is " + machine + ", this muster " + MachineOf(settings) + ": " + failure.phrase;
+    failure.hint = settings.agent_given ? "--agent PATH names a muster-agent of " + machine + " for all named hosts"
+                                        : "install that of " + machine + " there as " +
+                                              ShellQuoted(settings.foreign_agents + "/" + machine + "/muster-agent") +
+                                              ", or muster on the PATH of ssh logins";
+    break;
+  }
+  return failure;
 }
 
 namespace {
@@ -396,8 +431,7 @@ void SshGate::Pump() {
 class SshTransport::Commands final : public HostCommands {
  public:
   Commands(boost::asio::io_context& io, std::shared_ptr<Launcher> launcher, const SshSettings& settings)
-      : gate_(std::make_shared<SshGate>(io, std::move(launcher), settings)),
-        greeting_patience_(settings.greeting_seconds) {}
+      : gate_(std::make_shared<SshGate>(io, std::move(launcher), settings)), settings_(settings) {}
 
   void Know(std::uint32_t host, std::vector<std::string> argv) { argv_[host] = std::move(argv); }
 
@@ -415,12 +449,12 @@ class SshTransport::Commands final : public HostCommands {
   }
 
   CommandFailure FailureOf(std::uint32_t host, const EndedProcess& end, const std::string& words) override {
-    SshFailure failure = ClassifySshFailure(end.signalled ? std::nullopt : std::optional(end.code), words);
+    SshFailure failure = ClassifySshFailure(settings_, end.signalled ? std::nullopt : std::optional(end.code), words);
     const bool again = failure.kind == SshFailureKind::kTurnedAway && gate_->TurnedAway(host);
     return {std::move(failure.phrase), std::move(failure.hint), again};
   }
 
-  std::chrono::seconds GreetingPatience() const override { return greeting_patience_; }
+  std::chrono::seconds GreetingPatience() const override { return std::chrono::seconds(settings_.greeting_seconds); }
 
   std::string SilenceHint() const override {
     return "a start-up file of the login that waits, reads its input or starts another shell keeps an agent from "
@@ -435,7 +469,7 @@ class SshTransport::Commands final : public HostCommands {
 
  private:
   const std::shared_ptr<SshGate> gate_;
-  const std::chrono::seconds greeting_patience_;
+  const SshSettings settings_;
   std::map<std::uint32_t, std::vector<std::string>> argv_;  // by host
 };
 
@@ -444,6 +478,7 @@ SshTransport::SshTransport(SshSettings settings, std::uint64_t lease_ms, const W
       lease_ms_(lease_ms),
       launcher_(std::make_shared<Launcher>(MechanismsBut(without))) {
   if (settings_.agent.empty()) settings_.agent = AgentBeside();
+  if (settings_.foreign_agents.empty()) settings_.foreign_agents = ForeignAgentsFolder();
 }
 
 Result<std::unique_ptr<UncheckedChannel>> SshTransport::Open(boost::asio::io_context& io, const TransportHost& host) {

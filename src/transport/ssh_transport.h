@@ -30,7 +30,9 @@ struct SshSettings {
   std::string program = "ssh";  // a path, or a name to be looked up on PATH
   std::string config;           // for ssh's -F, which replaces the user's and the system's configuration; empty: no -F
   std::string agent;            // path of muster-agent on the hosts, …
-  bool agent_given = false;     // … set by the user; else the PATH is searched too
+  bool agent_given = false;     // … set by the user; else the PATH is searched too, …
+  std::string foreign_agents;   // … and on a host of another architecture this folder (ForeignAgentsFolder()) before
+  std::string machine;          // the architecture of `agent`; empty: that of this machine
   std::uint32_t connect_seconds = 10;
   std::uint32_t greeting_seconds = 30;        // for the first message of the agent: a login may hang on a dead disk
   std::vector<std::string> agent_words = {};  // further arguments of the agent
@@ -43,7 +45,8 @@ SshSettings SshSettingsFrom(const std::vector<std::string>& environment);
 // if the name is invalid (IsHostName).
 Result<std::vector<std::string>> SshArguments(const SshSettings& settings, std::string_view host);
 
-// The command for the host's login shell, whichever shell that is.
+// The command for the host's login shell, whichever shell that is. The host finds its architecture out and the agent
+// for it: that of `foreign_agents`, or the usual one if it is of the host's architecture there.
 std::string RemoteCommand(const SshSettings& settings);
 
 // ssh -G: prints the configuration for the host without connecting.
@@ -82,6 +85,10 @@ struct SshFailure {
 // `exit_code`: 255 is ssh's own, all others are the remote side's; empty if a signal ended ssh. `words`: ssh's stderr,
 // banners and other noise included.
 SshFailure ClassifySshFailure(std::optional<int> exit_code, std::string_view words);
+
+// The same, for the command of RemoteCommand(): on a host of another architecture a missing agent, or one that cannot
+// be executed, is explained by both architectures.
+SshFailure ClassifySshFailure(const SshSettings& settings, std::optional<int> exit_code, std::string_view words);
 
 // Limits the number of concurrent connection attempts, and schedules retries of refused ones: a pure state machine.
 //

@@ -97,7 +97,7 @@ tl::expected<std::shared_ptr<HeldCommand>, std::string> HeldCommand::Start(boost
   spec.argv = argv;
   spec.stdin_fd = in_read.get();
   spec.stdout_fd = out_write.get();
-  spec.parent_death_signal = SIGTERM;
+  spec.parent_death_signal = SIGHUP;
   auto command = WatchedCommand::Start(io, launcher, std::move(spec), [weak = std::weak_ptr(held)] {
     if (const auto self = weak.lock()) self->OnEnd();
   });
@@ -116,14 +116,19 @@ tl::expected<std::shared_ptr<HeldCommand>, std::string> HeldCommand::Start(boost
 HeldCommand::~HeldCommand() {
   if (!command_ || over()) return;
   Release();
-  AskToEnd();
+  command_->Signal(SIGHUP);
   command_->EndsWithin(kPartingTime);
 }
 
 std::string HeldCommand::EndText() const { return muster::EndText(*command_->end()); }
 
-void HeldCommand::AskToEnd() {
-  if (!over()) command_->Signal(SIGTERM);
+void HeldCommand::AskToEnd(std::chrono::milliseconds patience) {
+  if (over()) return;
+  command_->Signal(SIGHUP);
+  patience_.expires_after(patience);
+  patience_.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+    if (const auto self = weak.lock(); self && !error && !self->over()) self->command_->Signal(SIGKILL);
+  });
 }
 
 void HeldCommand::AwaitOutput() {
@@ -154,6 +159,7 @@ void HeldCommand::OnEnd() {
   ReadOutput();
   command_->Take();
   stdin_.reset();
+  patience_.cancel();
   if (calls_.ended) calls_.ended();
 }
 

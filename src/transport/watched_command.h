@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <tl/expected.hpp>
 
 #include "base/system/unique_fd.h"
@@ -68,11 +69,13 @@ class WatchedCommand : public std::enable_shared_from_this<WatchedCommand> {
 // A command that holds something for this process (an allocation of an engine) until its stdin ends: what it prints,
 // its messages, and its end.
 //
-// Depends on the loop and the system. The command gets SIGTERM when this process ends in any way, since it may not read
-// its stdin before it holds anything. It is killed only if it ignores that for kPartingTime when the object is
-// destroyed.
+// Depends on the loop and the system. The command gets SIGHUP when this process ends in any way, since it may not read
+// its stdin before it holds anything. Its stdin ends at the same moment, so that the signal may arrive while it gives
+// back what it held: salloc calls slurmctld from its handlers of all other signals, and waits for ever there if it
+// was calling it already (Slurm 22.05, src/salloc/salloc.c).
 class HeldCommand : public std::enable_shared_from_this<HeldCommand> {
  public:
+  // How long the destructor waits for its end.
   static constexpr std::chrono::seconds kPartingTime{2};
   // Bytes of output that are kept; a command that prints more is not listened to any more.
   static constexpr std::size_t kMaxOutput = 4U << 20;
@@ -102,11 +105,12 @@ class HeldCommand : public std::enable_shared_from_this<HeldCommand> {
 
   // Ends its stdin; the command is expected to end.
   void Release() { stdin_.reset(); }
-  // SIGTERM, for a command that does not read its stdin yet.
-  void AskToEnd();
+  // SIGHUP, for a command that does not read its stdin yet; SIGKILL if it has not ended after `patience`.
+  void AskToEnd(std::chrono::milliseconds patience);
 
  private:
-  HeldCommand(boost::asio::io_context& io, Calls calls) : calls_(std::move(calls)), out_(io.get_executor()) {}
+  HeldCommand(boost::asio::io_context& io, Calls calls)
+      : calls_(std::move(calls)), out_(io.get_executor()), patience_(io) {}
 
   void AwaitOutput();
   bool ReadOutput();
@@ -115,6 +119,7 @@ class HeldCommand : public std::enable_shared_from_this<HeldCommand> {
   Calls calls_;
   UniqueFd stdin_;
   WatchedFd out_;
+  boost::asio::steady_timer patience_;
   std::string output_;
   std::shared_ptr<WatchedCommand> command_;
 };

@@ -1,8 +1,6 @@
 // Tests muster-agent as a program: its command line, and its reaction to heads that send garbage or disappear.
 #include <csignal>
-#include <fstream>
 
-#include <elf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -116,22 +114,6 @@ TEST_F(AgentProgram, ShowsHelpWithAnExampleAndItsVersion) {
   EXPECT_EQ(ExitCode(), 0);
 }
 
-// A program with an interpreter (PT_INTERP) wants shared libraries of the host that it comes to.
-TEST_F(AgentProgram, NeedsNothingOfItsHostWhereItCanBeLinkedStatically) {
-  if (!MUSTER_AGENT_IS_STATIC) GTEST_SKIP() << "there is no static C library here";
-  std::ifstream file(std::string(MUSTER_BIN_DIR) + "/muster-agent", std::ios::binary);
-  Elf64_Ehdr header = {};
-  file.read(reinterpret_cast<char*>(&header), sizeof header);
-  ASSERT_TRUE(file);
-  for (int i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr part = {};
-    file.seekg(static_cast<std::streamoff>(header.e_phoff) + i * static_cast<std::streamoff>(sizeof part));
-    file.read(reinterpret_cast<char*>(&part), sizeof part);
-    ASSERT_TRUE(file);
-    EXPECT_NE(part.p_type, static_cast<Elf64_Word>(PT_INTERP));
-  }
-}
-
 TEST_F(AgentProgram, RefusesAWrongCommandLine) {
   const std::vector<std::vector<std::string>> wrong = {
       {"--what"}, {"--stdio", "more"}, {"--stdio", "--version"}, {"--stdio", "--fd", "1"}, {"--stdio", "--guard", "2"}};
@@ -237,7 +219,7 @@ const std::vector<Hostile>& HostileStreams() {
       {"TextInsteadOfFrames", "GET / HTTP/1.1\r\n\r\n", "a frame of 542393671 bytes"},
       {"AnUnknownCommand", std::string("\x01\0\0\0\x7f", 5), "a command that cannot be read"},
       {"AnEmptyFrame", std::string(4, '\0'), "a command that cannot be read"},
-      {"AnotherVersion", frame(Hello{99, "run", 0, ""}), "version 99"},
+      {"AnotherVersion", frame(Hello{99, "run", 0, ""}), "protocol 99"},
       {"NoGreeting", frame(Finish{}), "a command before the greeting"},
       {"TwoGreetings", hello + hello, "greeted twice"},
       {"AnUndefinedEnvironment", hello + frame(BadStart(5, {})), "environment 5 is not defined"},

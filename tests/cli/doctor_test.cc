@@ -20,7 +20,8 @@ TEST(Doctor, DescribesThisMachine) {
   ASSERT_FALSE(result.out.empty()) << result.err;
   const auto document = nlohmann::json::parse(result.out);
   EXPECT_EQ(result.exit_code, document["ok"] == true ? 0 : 3);
-  EXPECT_EQ(KeysInOrder(document), (Words{"differences", "faults", "format", "hosts", "lacks", "ok", "remembered"}));
+  EXPECT_EQ(KeysInOrder(document),
+            (Words{"agents", "differences", "faults", "format", "hosts", "lacks", "ok", "remembered"}));
   ASSERT_EQ(document["hosts"].size(), 1U);
   const auto& host = document["hosts"][0];
   EXPECT_EQ(KeysInOrder(host), (Words{"clock", "facts", "missing", "name", "reached", "why"}));

@@ -55,6 +55,47 @@ std::string TextOf(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// The names in a list of tools/packages/.
+std::set<std::string> PackagesOf(const std::string& list) {
+  std::istringstream lines(TextOf(std::string(MUSTER_SOURCE_DIR) + "/tools/packages/" + list + ".txt"));
+  std::set<std::string> packages;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) packages.insert(line.substr(0, line.find_first_of(" |")));
+  }
+  return packages;
+}
+
+// The packages that the configuration demands: the last part of "name|…|package", or the second word of a message.
+std::set<std::string> DemandedBy(const std::string& cmake) {
+  std::set<std::string> packages;
+  for (const char* pattern : {R"re("[^"|$]+(?:\|[^"|]+)?\|([a-z][a-z0-9.+-]+)")re",
+                              R"re(muster_missing\("?[^"]*"? "([a-z][a-z0-9.+-]+)")re"}) {
+    const std::regex demanded(pattern);
+    for (std::sregex_iterator it(cmake.begin(), cmake.end(), demanded); it != std::sregex_iterator(); ++it) {
+      if (!(*it)[1].str().ends_with(".a"))
+        packages.insert((*it)[1]);  // archives are in the packages of their libraries
+    }
+  }
+  return packages;
+}
+
+// tools/quickstart installs only base.txt and builds without tests.
+TEST(Packages, OfTheBaseListAreEnoughWithoutTests) {
+  const std::string cmake = TextOf(std::string(MUSTER_SOURCE_DIR) + "/cmake/Dependencies.cmake");
+  const std::size_t tests = cmake.find("if(MUSTER_TESTS)");
+  ASSERT_NE(tests, std::string::npos);
+  const std::set<std::string> base = PackagesOf("base");
+  const std::set<std::string> demanded = DemandedBy(cmake.substr(0, tests));
+  EXPECT_GE(demanded.size(), 14U);
+  for (const std::string& package : demanded) EXPECT_TRUE(base.contains(package)) << package;
+  const std::set<std::string> of_tests = PackagesOf("tests");
+  EXPECT_EQ(DemandedBy(cmake.substr(tests)), std::set<std::string>{"libgtest-dev"});
+  EXPECT_TRUE(of_tests.contains("libgtest-dev"));
+  for (const std::string& package : of_tests) EXPECT_FALSE(base.contains(package)) << package << " is in two lists";
+  for (const std::string& package : PackagesOf("all"))
+    EXPECT_FALSE(base.contains(package) || of_tests.contains(package)) << package << " is in two lists";
+}
+
 // `cmake --install` after tools/quickstart: everything that is installed from the build tree is built by then.
 TEST(Quickstart, BuildsWhatIsInstalled) {
   const std::filesystem::path build = std::filesystem::path(MUSTER_BIN_DIR).parent_path();

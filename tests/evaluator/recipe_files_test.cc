@@ -40,6 +40,30 @@ class RecipeFilesTest : public ::testing::Test {
   testing::TempDir folder_;
 };
 
+TEST_F(RecipeFilesTest, TakesUnsavedTextsOnlyForFilesOfTheFolder) {
+  auto unsaved = std::make_shared<UnsavedTexts>();
+  (*unsaved)[folder_ / "recipes/recipe.lua"] = "return 2";
+  (*unsaved)[folder_ / "recipes/lib/a.lua"] = "return 'b'";
+  (*unsaved)[folder_ / "outside.lua"] = "unsaved secret";
+  auto files = RecipeFiles::Open(folder_ / "recipes/recipe.lua", {}, RecipeFiles::Link::kInside, unsaved);
+  ASSERT_TRUE(files);
+  EXPECT_EQ(files->recipe_text(), "return 2");
+  EXPECT_EQ(Read(*files, "lib/../lib/a.lua"), "return 'b'");
+  EXPECT_EQ(files->sources().at("lib/a.lua"), "return 'b'");
+  EXPECT_TRUE(Read(*files, "../outside.lua").starts_with("refused: "));
+  EXPECT_TRUE(Read(*files, folder_ / "outside.lua").starts_with("refused: "));
+  EXPECT_TRUE(Read(*files, "lib/b.lua").starts_with("refused: "));
+}
+
+TEST_F(RecipeFilesTest, BoundsUnsavedTextsLikeFiles) {
+  auto unsaved = std::make_shared<UnsavedTexts>();
+  (*unsaved)[folder_ / "recipes/lib/a.lua"] = std::string(kMaxRecipeBytes + 1, ' ');
+  auto files = RecipeFiles::Open(folder_ / "recipes/recipe.lua", {}, RecipeFiles::Link::kInside, unsaved);
+  ASSERT_TRUE(files);
+  EXPECT_TRUE(Read(*files, "lib/a.lua").starts_with("refused: "));
+  EXPECT_TRUE(files->exceeded());
+}
+
 TEST_F(RecipeFilesTest, ReadsBelowTheFolderAndRecordsInputs) {
   RecipeFiles files = Open();
   EXPECT_EQ(files.recipe_text(), "return 1");

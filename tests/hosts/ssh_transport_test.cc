@@ -178,7 +178,7 @@ TEST(SshTransport, RecognisesAnOlderAgentByItsGreeting) {
   settings.agent = testbed.folder() + "/older";
   std::ofstream(settings.agent) << "#!/bin/sh\nprintf 'muster-agent/1\\n'\nexec cat > /dev/null\n";
   std::filesystem::permissions(settings.agent, std::filesystem::perms::owner_all);
-  EXPECT_EQ(WhyNot("n1", settings), "its agent: it speaks protocol 1, this muster " + std::to_string(kProtocolVersion));
+  EXPECT_EQ(WhyNot("n1", settings), "its agent: " + OtherProtocolText("1"));
 }
 
 // sshd accepts two unauthenticated connections at a time.

@@ -71,6 +71,29 @@ class Problems(ProgramTest):
         self.assertEqual(str(error), error.text)
         self.assertEqual(error.command, [self.program, "ls", "--json", "--where", "x"])
 
+    def test_a_usage_error_of_another_version_names_both(self):
+        refuses = "if '--version' in sys.argv: print('muster 0.0.9'); sys.exit(0)"
+        self.answers("", "unknown option", code=2, more=refuses)
+        with self.assertRaises(muster.Error) as caught:
+            muster.runs()
+        self.assertEqual(
+            caught.exception.text, "unknown option\n%s is muster 0.0.9, the Python package muster %s: "
+            "install both in the same version" % (self.program, command.VERSION))
+        self.answers("", "unknown option", code=2, more=refuses.replace("0.0.9", command.VERSION))
+        with self.assertRaises(muster.Error) as caught:
+            muster.runs()
+        self.assertEqual(caught.exception.text, "unknown option")
+        self.answers("", "unknown option", code=3, more=refuses)
+        with self.assertRaises(muster.Error) as caught:
+            muster.runs()
+        self.assertEqual(caught.exception.text, "unknown option")
+
+    def test_the_version_is_that_of_the_program_and_of_the_distribution(self):
+        with open(os.path.join(launching.PYTHON, "pyproject.toml")) as file:
+            self.assertIn('version = "%s"\n' % command.VERSION, file.read())
+        with open(os.path.join(os.path.dirname(launching.PYTHON), "CMakeLists.txt")) as file:
+            self.assertIn("project(muster VERSION %s " % command.VERSION, file.read())
+
     def test_output_that_is_no_json_is_an_error(self):
         self.answers("no JSON")
         with self.assertRaisesRegex(muster.Error, "not JSON"):

@@ -15,6 +15,7 @@
 #include "reference/own_reference.h"
 #include "reference/page.h"
 #include "settings/values/parameter.h"
+#include "space/sampler.h"
 #include "support/places.h"
 
 namespace muster {
@@ -56,8 +57,8 @@ std::map<std::string, NameSet> NamesInStubs(const std::vector<std::string>& file
 
 // Loads muster's own Lua with a host that answers every request, and finds the tables that its functions use.
 constexpr const char* kLookInside = R"lua(
-local root = ...
-local host = setmetatable({}, { __index = function() return function() return {} end end })
+local root, samplers = ...
+local host = setmetatable({ samplers = samplers }, { __index = function() return function() return {} end end })
 local prelude = { read_only = function(table) return table end, folder = function() return "" end }
 local function load(name, ...) return assert(loadfile(root .. "/lua/muster/" .. name .. ".lua"))(host, ...) end
 local sections = load "recipe_fields"
@@ -150,7 +151,12 @@ std::map<std::string, NameSet> NamesOffered() {
   lua_settop(lua, 0);
   const bool loaded = luaL_loadstring(lua, kLookInside) == 0;
   lua_pushstring(lua, MUSTER_SOURCE_DIR);
-  if (!loaded || lua_pcall(lua, 1, 1, 0) != 0) {
+  lua_newtable(lua);
+  for (const SamplerKind& kind : kSamplers) {
+    lua_newtable(lua);
+    lua_setfield(lua, -2, kind.name);
+  }
+  if (!loaded || lua_pcall(lua, 2, 1, 0) != 0) {
     ADD_FAILURE() << lua_tostring(lua, loaded ? -1 : -2);
     return names;
   }

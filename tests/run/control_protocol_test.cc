@@ -83,6 +83,19 @@ TEST(ControlProtocol, RefusesUnknownRequests) {
   }
 }
 
+TEST(ControlProtocol, NamesTheVersionsIfAnotherMusterRefuses) {
+  const std::string line = ControlAnswerLine([] {
+    ControlAnswer refused;
+    refused.error = "unknown request \"steer\"";
+    return refused;
+  }());
+  EXPECT_EQ(ParseControlAnswer(line.substr(0, line.size() - 1))->error, "unknown request \"steer\"");
+  const auto older = ParseControlAnswer(R"({"error":"unknown request","format":1,"muster":"0.0.9","ok":false})");
+  ASSERT_TRUE(older);
+  EXPECT_TRUE(older->error.starts_with("unknown request (the head is muster 0.0.9, this is muster ")) << older->error;
+  EXPECT_EQ(ParseControlAnswer(R"({"error":"no","format":1,"ok":false})")->error, "no");
+}
+
 TEST(ControlProtocol, RefusesInvalidAnswers) {
   for (const char* line :
        {"", "{}", "{\"format\":1}", "{\"format\":1,\"ok\":false}", "{\"format\":1,\"ok\":true,\"already\":false}",

@@ -578,8 +578,7 @@ TEST_F(SessionTest, RefusesAnAgentOfAnotherVersion) {
         if (std::holds_alternative<Hello>(command)) agent.Say(other);
       });
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(MakeReport(outcome.run_dir)->why,
-            fmt::format("the agent of host0 was lost: it speaks protocol 99, this muster {}", kProtocolVersion));
+  EXPECT_EQ(MakeReport(outcome.run_dir)->why, "the agent of host0 was lost: " + OtherProtocolText("99"));
 }
 
 TEST_F(SessionTest, ReportsWhyAnAgentRefused) {

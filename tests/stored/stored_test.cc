@@ -100,5 +100,38 @@ TEST_P(Stored, ArchiveIsTheRun) {
 
 INSTANTIATE_TEST_SUITE_P(Versions, Stored, ::testing::Values("first"));
 
+class StoredSince : public Stored {};
+
+TEST_P(StoredSince, SweepThatLearnsHasItsResultsAndIsResumed) {
+  const std::string sweep = folder_ / "learn";
+  for (const bool indexed : {true, false}) {
+    if (!indexed) fs::remove(sweep + "/index.sqlite");
+    const json best = Json({"best", sweep})["trials"][0];
+    EXPECT_EQ(best["id"], "b1f10817631f4e8d");
+    EXPECT_EQ(best["point"], (json{{"lr", 0.299043}}));
+    EXPECT_EQ(best["trial"], 10) << "one of those that learned";
+    EXPECT_EQ(Json({"show", sweep})["classes"], (json{{"ok", 12}}));
+  }
+  ASSERT_EQ(Muster({"resume", sweep, "--quiet"}).exit_code, 0);
+  EXPECT_EQ(Json({"show", sweep})["attempts"], 12) << "none is repeated";
+  // A further trial is asked of a sampler that knows the results of the stored ones.
+  ASSERT_EQ(Muster({"resume", sweep, "--add-trials", "1", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(Json({"show", sweep})["classes"], (json{{"ok", 13}}));
+  EXPECT_EQ(Json({"ls", sweep, "--where", "trial == 12"})["trials"].size(), 1U);
+}
+
+TEST_P(StoredSince, SubmittedRunHasItsJobAndAttempts) {
+  const json report = Json({"report", folder_ / "submitted"});
+  EXPECT_EQ(report["outcome"], "ok");
+  EXPECT_EQ(report["tags"], (json{"submitted"}));
+  EXPECT_EQ(report["job"]["engine"], "mine");
+  EXPECT_EQ(report["job"]["id"], "12");
+  EXPECT_EQ(report["job"]["attempt"], 1);
+  ASSERT_EQ(report["job"]["attempts"].size(), 1U);
+  EXPECT_EQ(report["job"]["attempts"][0]["run"], report["run"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, StoredSince, ::testing::Values("second"));
+
 }  // namespace
 }  // namespace muster::testing

@@ -2,6 +2,7 @@
 #include "sweep/record/sweep_journal.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <set>
 #include <string>
@@ -196,11 +197,13 @@ TEST(SweepJournal, RefusesUnknownRecords) {
     return ParseSweepJournalLine(body).has_value();
   };
   EXPECT_TRUE(is_read(R"({"seq":1,"wall":"w","event":"host_quarantined","host":"a","why":"b")"));
+  EXPECT_TRUE(is_read(R"({"seq":1,"wall":"w","event":"host_quarantined","host":"a","why":"b","more":1)"))
+      << "a later version may add members";
+  EXPECT_TRUE(is_read(R"({"wall":"w","seq":1,"event":"host_quarantined","more":[{}],"why":"b","host":"a")"));
   for (
       const char* body :
       {R"({"seq":1,"wall":"w","event":"teleported")", R"({"seq":1,"wall":"w","event":"host_quarantined","host":"a")",
        R"({"seq":1,"wall":"w","event":"host_quarantined","host":"a","why":1)",
-       R"({"seq":1,"wall":"w","event":"host_quarantined","host":"a","why":"b","more":1)",
        R"({"seq":-1,"wall":"w","event":"host_quarantined","host":"a","why":"b")",
        R"({"seq":1.5,"wall":"w","event":"host_quarantined","host":"a","why":"b")",
        R"({"seq":1,"event":"host_quarantined","host":"a","why":"b")",
@@ -216,6 +219,30 @@ TEST(SweepJournal, RefusesUnknownRecords) {
        ""}) {
     EXPECT_FALSE(is_read(body)) << body;
   }
+}
+
+TEST(SweepJournalWriter, DoesNotCutOffWhatALaterVersionWrote) {
+  const std::string known = Lines(RecordsOf(OneOfEach()));
+  const std::uint64_t count = RecordsOf(OneOfEach()).size();
+  std::string later = R"({"seq":)" + std::to_string(count + 1) + R"(,"wall":"w","event":"trial_teleported","to":1)";
+  SealLine(later);
+  const Folder folder;
+  PutFile(folder.journal(), known + later);
+  const Folder::Read read = folder.ReadFrom();
+  EXPECT_EQ(read.end, (JournalPosition{known.size(), count}));
+  const auto refused = SweepJournalWriter::Continue(folder.at(), read.end);
+  ASSERT_FALSE(refused);
+  const std::string& why = refused.error().front().message;
+  EXPECT_NE(why.find("record " + std::to_string(count + 1)), std::string::npos) << why;
+  EXPECT_NE(why.find("\"trial_teleported\", is not known to this muster "), std::string::npos) << why;
+  EXPECT_EQ(folder.ReadFrom().end, read.end);
+  EXPECT_EQ(std::filesystem::file_size(folder.journal()), known.size() + later.size()) << "it was changed";
+
+  // The same without a valid checksum is damage, and is cut off.
+  later[later.size() - 4] ^= 1;
+  PutFile(folder.journal(), known + later);
+  EXPECT_TRUE(SweepJournalWriter::Continue(folder.at(), read.end));
+  EXPECT_EQ(std::filesystem::file_size(folder.journal()), known.size());
 }
 
 TEST(SweepJournal, ReportsWhyItCannotBeRead) {

@@ -1,5 +1,5 @@
 // Tests commands that hold something until their stdin ends.
-#include <csignal>
+#include <chrono>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -36,7 +36,19 @@ TEST_F(HeldCommandTest, EndsWithItsStdin) {
 }
 
 TEST_F(HeldCommandTest, CanBeAskedToEndBeforeItReads) {
-  const auto held = Run("echo waits; exec sleep 1000", [](HeldCommand& one) { one.AskToEnd(); });
+  const auto held = Run("echo waits; exec sleep 1000", [](HeldCommand& one) { one.AskToEnd(std::chrono::hours(1)); });
+  EXPECT_TRUE(held->killed());
+}
+
+TEST_F(HeldCommandTest, IsAskedByAHangup) {
+  const auto held = Run("trap '' TERM INT QUIT USR1 USR2; trap 'exit 7' HUP; echo waits; while :; do sleep 0.01; done",
+                        [](HeldCommand& one) { one.AskToEnd(std::chrono::hours(1)); });
+  EXPECT_EQ(held->EndText(), "exited with code 7");
+}
+
+TEST_F(HeldCommandTest, IsKilledIfItDoesNotEnd) {
+  const auto held = Run("trap '' HUP; echo waits; while :; do sleep 0.01; done",
+                        [](HeldCommand& one) { one.AskToEnd(std::chrono::milliseconds(50)); });
   EXPECT_TRUE(held->killed());
 }
 
@@ -44,7 +56,7 @@ TEST_F(HeldCommandTest, ThatPrintsTooMuchIsNotListenedTo) {
   bool all = true;
   const auto held = Run("exec yes", [&](HeldCommand& one) {
     all = all && one.output().size() <= HeldCommand::kMaxOutput + 16'384;
-    if (one.output().size() > HeldCommand::kMaxOutput) one.AskToEnd();
+    if (one.output().size() > HeldCommand::kMaxOutput) one.AskToEnd(std::chrono::hours(1));
   });
   EXPECT_TRUE(held->killed());
   EXPECT_TRUE(all);

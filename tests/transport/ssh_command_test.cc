@@ -1,8 +1,10 @@
-#include <algorithm>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "support/command.h"
+#include "support/file_content.h"
+#include "support/temp_dir.h"
 #include "transport/ssh_transport.h"
 
 namespace muster {
@@ -23,9 +25,8 @@ TEST(SshCommand, IsWhatAWayToAnAgentMustBe) {
             "ssh -T -a -x -o BatchMode=yes -o StrictHostKeyChecking=yes -o ClearAllForwardings=yes -o ForwardAgent=no "
             "-o ForwardX11=no -o Tunnel=no -o PermitLocalCommand=no -o RequestTTY=no -o RemoteCommand=none "
             "-o EscapeChar=none -o ControlMaster=no -o ConnectionAttempts=1 -o LogLevel=INFO -o ConnectTimeout=10 "
-            "-- ann@n7.example exec /bin/sh -c 'a=$1; shift; [ -x \"$a\" ] || a=$(command -v muster-agent) || "
-            "{ echo \"muster-agent: not found\" >&2; exit 127; }; exec \"$a\" --stdio \"$@\"' "
-            "sh /opt/muster/muster-agent");
+            "-- ann@n7.example " +
+                RemoteCommand(settings));
 }
 
 TEST(SshCommand, IsOfAnotherProgramAndConfigurationIfTheEnvironmentSaysSo) {
@@ -62,6 +63,70 @@ TEST(SshCommand, StartsTheAgentWithItsWords) {
   settings.agent_given = true;
   EXPECT_EQ(OnTheHost(settings), "--stdio --isolate pid it's $HOME\n0");
   EXPECT_EQ(OnTheHost(settings, "/bin/bash"), "--stdio --isolate pid it's $HOME\n0");
+}
+
+// Where `uname -m` prints "other"; `found` is the folder of agents of others.
+class OnAnotherArchitecture : public ::testing::Test {
+ protected:
+  OnAnotherArchitecture() {
+    Script("bin/uname", "[ \"$*\" = -m ] && echo other");
+    settings_.machine = "x86_64";
+    settings_.agent = "/no/such/muster-agent";
+    settings_.foreign_agents = temp_.path() + "/libexec";
+  }
+  void Script(const std::string& name, const std::string& text) const {
+    testing::PutContent(temp_ / name, "#!/bin/sh\n" + text + "\n");
+    std::filesystem::permissions(temp_ / name, std::filesystem::perms::owner_all);
+  }
+  std::string OnTheHost() const {
+    const testing::CommandResult result = testing::RunCommand(
+        {.argv = {"/bin/sh", "-c", RemoteCommand(settings_)}, .env = {"PATH=" + temp_ / "bin" + ":/usr/bin:/bin"}});
+    return result.out + result.err + std::to_string(result.exit_code);
+  }
+
+  const testing::TempDir temp_;
+  SshSettings settings_;
+};
+
+TEST_F(OnAnotherArchitecture, StartsTheAgentOfTheHostsArchitecture) {
+  Script("libexec/other/muster-agent", "echo \"other: $*\"");
+  Script("libexec/x86_64/muster-agent", "echo wrong");
+  Script("bin/muster-agent", "echo wrong");
+  settings_.agent_words = {"--isolate", "pid"};
+  EXPECT_EQ(OnTheHost(), "other: --stdio --isolate pid\nmuster-machine: other\n0");
+}
+
+TEST_F(OnAnotherArchitecture, StartsAnAgentThatIsInstalledOnTheHost) {
+  settings_.agent = "/bin/echo";
+  EXPECT_EQ(OnTheHost(), "--stdio\nmuster-machine: other\n0");
+  settings_.agent = "/no/such/muster-agent";
+  std::filesystem::create_symlink("/bin/echo", temp_ / "bin/muster-agent");
+  EXPECT_EQ(OnTheHost(), "--stdio\nmuster-machine: other\n0") << "on PATH";
+}
+
+TEST_F(OnAnotherArchitecture, StartsNoAgentOfThisArchitecture) {
+  std::string program = testing::ContentOf("/bin/echo").substr(0, 4096);
+  program[18] = '\x15';  // EM_PPC64
+  testing::PutContent(temp_ / "bin/muster-agent", program);
+  std::filesystem::permissions(temp_ / "bin/muster-agent", std::filesystem::perms::owner_all);
+  settings_.agent = temp_ / "bin/muster-agent";
+  EXPECT_EQ(OnTheHost(), "muster-machine: other\nmuster-agent: not found\n127");
+}
+
+TEST_F(OnAnotherArchitecture, StartsTheAgentThatTheUserNamed) {
+  Script("libexec/other/muster-agent", "echo wrong");
+  settings_.agent = "/bin/echo";
+  settings_.agent_given = true;
+  EXPECT_EQ(OnTheHost(), "--stdio\nmuster-machine: other\n0");
+}
+
+TEST(SshCommand, AHostWithoutUnameHasTheSameArchitecture) {
+  SshSettings settings;
+  settings.agent = "/bin/echo";
+  settings.machine = "x86_64";
+  const testing::CommandResult result =
+      testing::RunCommand({.argv = {"/bin/sh", "-c", RemoteCommand(settings)}, .env = {"PATH=/nowhere"}});
+  EXPECT_EQ(result.out + result.err, "--stdio\n");
 }
 
 TEST(SshCommand, EndsWith127WhereThereIsNoAgent) {

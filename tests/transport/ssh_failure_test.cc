@@ -73,6 +73,30 @@ const Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(OpenSsh, SshFailures, ::testing::ValuesIn(kCases),
                          [](const auto& each) { return std::string(each.param.name); });
 
+TEST(SshFailure, NamesBothArchitecturesIfTheHostHasAnother) {
+  SshSettings settings;
+  settings.machine = "x86_64";
+  settings.foreign_agents = "/opt/muster/libexec/muster";
+  const std::string words = "Welcome\nmuster-machine: aarch64\r\nmuster-agent: not found\n";
+  SshFailure failure = ClassifySshFailure(settings, 127, words);
+  EXPECT_EQ(failure.kind, SshFailureKind::kNoAgent);
+  EXPECT_EQ(failure.phrase, "it is aarch64, this muster x86_64: there is no muster-agent");
+  EXPECT_EQ(
+      failure.hint,
+      "install that of aarch64 there as /opt/muster/libexec/muster/aarch64/muster-agent, or muster on the PATH of "
+      "ssh logins");
+  settings.agent_given = true;
+  failure = ClassifySshFailure(settings, 126, "muster-machine: aarch64\nsh: 1: exec: /a: Exec format error\n");
+  EXPECT_EQ(failure.phrase, "it is aarch64, this muster x86_64: its muster-agent cannot be executed");
+  EXPECT_EQ(failure.hint, "--agent PATH names a muster-agent of aarch64 for all named hosts");
+  for (const char* other : {"muster-machine: \x1b[31m\n", "muster-machine: a/../b\n", "muster-machine: \n", "x\n"}) {
+    EXPECT_EQ(ClassifySshFailure(settings, 127, other).phrase, "there is no muster-agent") << other;
+  }
+  EXPECT_EQ(ClassifySshFailure(settings, 255, "muster-machine: aarch64\nHost key verification failed.\n").phrase,
+            "its host key is not known")
+      << "other failures have other causes";
+}
+
 TEST(SshFailure, TakesNoBannerForAReason) {
   const SshFailure failure = ClassifySshFailure(
       255, "*** Permission is granted to staff only ***\r\nssh: connect to host n1 port 22: Connection refused\r\n");

@@ -302,6 +302,32 @@ TEST(FrameReader, TheGreetingNamesTheVersionOfTheProtocol) {
   EXPECT_EQ(kMagic, "muster-agent/" + std::to_string(kProtocolVersion) + "\n");
 }
 
+TEST(FrameReader, SkipsTheVersionOfMusterInTheGreeting) {
+  const std::string greeting = AgentGreeting();
+  EXPECT_TRUE(greeting.starts_with("muster ") && greeting.ends_with("\n" + std::string(kMagic))) << greeting;
+  FrameReader reader(kMagic);
+  reader.Feed(greeting + EncodeFrame(AgentMessage(AgentHeartbeat{7})));
+  const auto payload = reader.Next();
+  ASSERT_TRUE(payload) << reader.error();
+  EXPECT_TRUE(DecodeMessage(*payload));
+}
+
+TEST(FrameReader, NamesTheVersionsOfBothSides) {
+  for (const auto& [greeting, version] :
+       std::vector<std::pair<std::string, std::string>>{{"muster 0.0.9\nmuster-agent/12\n", "0.0.9"},
+                                                        {"motd\nmuster 2.0.0~rc1\nmuster-agent/12\n", "2.0.0~rc1"},
+                                                        {"muster \x1b[2J\nmuster-agent/12\n", ""},
+                                                        {"amuster 0.0.9\nmuster-agent/12\n", ""},
+                                                        {"muster " + std::string(33, '1') + "\nmuster-agent/12\n", ""},
+                                                        {"\nmuster-agent/12\n", ""}}) {
+    FrameReader reader(kMagic);
+    reader.Feed(greeting);
+    EXPECT_FALSE(reader.Next());
+    EXPECT_EQ(reader.error(), OtherProtocolText("12", version)) << greeting;
+  }
+  EXPECT_NE(OtherProtocolText("12", "0.0.9").find("protocol 12 (muster 0.0.9), this muster "), std::string::npos);
+}
+
 TEST(FrameReader, RecognisesTheGreetingOfAnotherVersion) {
   FrameReader reader(kMagic);
   reader.Feed("Welcome to n7\nmuster-agent/1");
@@ -309,7 +335,11 @@ TEST(FrameReader, RecognisesTheGreetingOfAnotherVersion) {
   EXPECT_EQ(reader.error(), "") << "there may be more digits to come";
   reader.Feed("\n");
   EXPECT_FALSE(reader.Next());
-  EXPECT_EQ(reader.error(), "it speaks protocol 1, this muster " + std::to_string(kProtocolVersion));
+  EXPECT_EQ(reader.error(), OtherProtocolText("1"));
+  EXPECT_TRUE(
+      reader.error().starts_with("it speaks protocol 1, this muster " + std::to_string(kProtocolVersion) + " (muster "))
+      << reader.error();
+  EXPECT_TRUE(reader.error().ends_with("): install the same muster on both hosts")) << reader.error();
   FrameReader talk(kMagic);
   talk.Feed("muster-agent/ is what greets with muster-agent/1.5\n");
   EXPECT_FALSE(talk.Next());

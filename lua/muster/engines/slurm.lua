@@ -28,7 +28,7 @@ return {
   own = { "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_GTIDS", "SLURM_TASK_PID", "SLURM_STEP_*", "SLURM_STEPID",
           "SLURM_LAUNCH_NODE_IPADDR", "SLURM_SRUN_COMM_*", "SLURM_TOPOLOGY_ADDR*", "SLURMD_NODENAME", "SLURM_CPU_BIND*" },
 
-  -- Holds an allocation while the command behind it runs, and gives it back on SIGTERM, also if it is still queued.
+  -- Holds an allocation while the command behind it runs, and gives it back on SIGHUP, also if it is still queued.
   allocate = { command = { "salloc", "--job-name={name}", "--no-kill", "{each_option}" },
                after = "job allocation " },
 

@@ -1,7 +1,7 @@
 -- Documents the module "muster" and the files beside recipes, from the definitions for editors that are written by hand
 -- (lua/meta, annotations of LuaLS): a topic for each function and value of the module, and for the fields of sweep files,
 -- site files and contracts, by table.
-local _, text, none = ...
+local _, text, none, more = ...
 
 local function ticked(word) return "`" .. word .. "`" end
 
@@ -30,8 +30,8 @@ local function field_in(words)
   return { name = name:gsub("%?$", ""), optional = name:find "%?$" ~= nil, type = kind, doc = doc }
 end
 
--- Functions have name, doc, parameters (fields), returned (a type) and is_value; classes have name, doc and fields.
-local functions, classes = {}, {}
+-- Functions have name, doc, parameters (fields), returned (a type) and is_value; classes have name, doc, fields and bases.
+local functions, classes, methods, aliases = {}, {}, {}, {}
 
 local function read(file)
   local doc, class, parameters, returned = {}, nil, {}, ""
@@ -42,8 +42,12 @@ local function read(file)
   end
   local tags = {
     class = function(words)
-      class = { name = words:match "^[^ ]*", doc = taken(), fields = {} }
+      class = { name = words:match "^[^ ]*", doc = taken(), fields = {}, bases = words:match "^[^ ]* : (.*)$" or "" }
       classes[#classes + 1] = class
+    end,
+    alias = function(words)
+      local name, kind = words:match "^([^ ]*) (.*)$"
+      aliases[#aliases + 1] = { name = name, type = kind }
     end,
     field = function(words)
       if not class then return end
@@ -66,6 +70,10 @@ local function read(file)
     else
       local name = line:match "^function (muster%.[^(]*)%("
       local value = line:match "^(muster%.[^ ]*) "
+      local class_of, method = line:match "^function (%u%a*):([^(]*)%("
+      if method then
+        methods[#methods + 1] = { class = "muster." .. class_of, name = method, doc = taken(), parameters = parameters, returned = returned }
+      end
       if name or value then
         functions[#functions + 1] = { name = name or value, is_value = not name, doc = taken(), parameters = parameters, returned = returned }
       end
@@ -227,4 +235,5 @@ local topics = {}
 for _, each in ipairs(TABLES) do topics[#topics + 1] = table_topic(each) end
 for _, each in ipairs(RESULTS) do topics[#topics + 1] = result_topic(unpack(each)) end
 for _, each in ipairs(functions) do topics[#topics + 1] = function_topic(each) end
-return { topics = topics, functions = functions, classes = class_named }
+for _, file in ipairs(more or {}) do read(text("meta/" .. file .. ".lua")) end  -- for the language server, without topics
+return { topics = topics, functions = functions, classes = class_named, all_classes = classes, methods = methods, aliases = aliases }

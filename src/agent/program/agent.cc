@@ -197,7 +197,7 @@ int Agent::Refuse(const std::string& why) {
 
 int Agent::Run() {
   if (!WatchSignals()) return kAgentFailed;
-  if (!below_) wire_->Send(std::string(kMagic));
+  if (!below_) wire_->Send(AgentGreeting());
   AwaitSignals();
   wire_->Start([this](const std::string& payload) { OnFrame(payload); },
                [this](const std::string& why) {
@@ -310,8 +310,9 @@ void Agent::Execute(AgentCommand& command) {
 
 std::string Agent::Do(const Hello& command) {
   if (command.version != kProtocolVersion) {
-    return fmt::format("the head speaks version {} of the protocol, this agent version {}", command.version,
-                       kProtocolVersion);
+    return fmt::format("the head speaks protocol {}, this agent {} (muster " MUSTER_VERSION
+                       "): install the same muster on both hosts",
+                       command.version, kProtocolVersion);
   }
   greeted_ = true;
   of_run_ = !command.run_dir.empty();

@@ -17,8 +17,11 @@
 #include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/command/small_file.h"
 #include "lua/state/own_data.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 
@@ -69,10 +72,12 @@ class Sources {
   std::map<std::string, std::vector<std::string>> files_;
 };
 
-nlohmann::json PlaceJson(nlohmann::json json, const Place& place) {
-  json["file"] = place.file.empty() ? nlohmann::json() : nlohmann::json(place.file);
-  json["line"] = place.line == 0 ? nlohmann::json() : nlohmann::json(place.line);
-  return json;
+struct Findings {
+  Diagnostics diagnostics;
+};
+template <class V>
+void Parts(V& v, const Findings& findings) {
+  v("diagnostics", findings.diagnostics), v("format", 1), v("ok", !HasErrors(findings.diagnostics));
 }
 
 }  // namespace
@@ -116,28 +121,15 @@ void PrintDiagnostics(const Diagnostics& diagnostics) {
 }
 
 nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics) {
-  auto list = nlohmann::json::array();
-  for (const Diagnostic& diagnostic : diagnostics) {
-    nlohmann::json json = PlaceJson({}, diagnostic.place);
-    json["severity"] = diagnostic.severity == Severity::kError ? "error" : "warning";
-    json["kind"] = diagnostic.kind;
-    json["message"] = diagnostic.message;
-    json["hint"] = diagnostic.hint.empty() ? nlohmann::json() : nlohmann::json(diagnostic.hint);
-    json["notes"] = nlohmann::json::array();
-    for (const Note& note : diagnostic.notes) {
-      json["notes"].push_back(PlaceJson({{"message", note.message}}, note.place));
-    }
-    list.push_back(std::move(json));
-  }
-  return list;
+  return nlohmann::json::parse(JsonOf<PartForms>(diagnostics));
 }
 
 std::string DiagnosticsJson(const Diagnostics& diagnostics) {
-  const nlohmann::json whole = {
-      {"format", 1}, {"ok", !HasErrors(diagnostics)}, {"diagnostics", DiagnosticsAsJson(diagnostics)}};
-  // Texts are UTF-8 by construction, except for names of files.
-  return SerializedJson(whole, 2) + "\n";
+  return JsonOf<PartForms>(Findings{diagnostics}, 2) + "\n";
 }
+
+std::string DiagnosticsSchema() { return SchemaOf<PartForms>(Findings()); }
+std::string FindingSchema() { return SchemaOf<PartForms>(Diagnostic()); }
 
 int Refuse(const Diagnostics& errors, bool json) {
   if (json) std::fputs(DiagnosticsJson(errors).c_str(), stdout);

@@ -2,14 +2,17 @@
 // line that shows what muster is waiting for; and the terminal's width and characters.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/values/text_plot.h"
 #include "muster/diagnostic.h"
 #include "muster/exit_code.h"
+#include "wire/archive/json_fields.h"
 
 namespace muster {
 
@@ -57,7 +60,28 @@ std::string DiagnosticsText(const Diagnostics& diagnostics, bool colour = false)
 // Writes them to stderr with their source lines, coloured on a terminal.
 void PrintDiagnostics(const Diagnostics& diagnostics);
 
-// [{"severity": …, "kind": …, "file": …, "line": …, "message": …, "hint": …, "notes": […]}]
+// {"severity": …, "kind": …, "file": …, "line": …, "message": …, "hint": …, "notes": […]}, in the order of the names;
+// `is_new`, if it is not null, is one more member, "new".
+template <class V>
+void FindingParts(V& v, const Diagnostic& finding, const bool* is_new = nullptr);
+template <class V>
+void Parts(V& v, const Note& note) {
+  v("file", As<NullIfNone>(note.place.file)), v("line", As<NullIfNone>(note.place.line)), v("message", note.message);
+}
+template <class V>
+void Parts(V& v, const Diagnostic& finding) {
+  FindingParts(v, finding);
+}
+template <class V>
+void FindingParts(V& v, const Diagnostic& finding, const bool* is_new) {
+  constexpr std::array<std::string_view, 2> kSeverities = {"error", "warning"};
+  Severity severity = finding.severity;
+  v("file", As<NullIfNone>(finding.place.file)), v("hint", As<NullIfNone>(finding.hint)), v("kind", finding.kind);
+  v("line", As<NullIfNone>(finding.place.line)), v("message", finding.message);
+  if (is_new != nullptr) v("new", *is_new);
+  v("notes", finding.notes), v("severity", WithNames(severity, kSeverities));
+}
+// The same as a value of another library.
 nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics);
 
 // {"format": 1, "ok": …, "diagnostics": […]} (product documentation: docs/diagnostics.md)

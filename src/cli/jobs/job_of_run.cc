@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/system/file_access.h"
@@ -387,18 +386,6 @@ std::string QueueSentence(const QueuedRun& run) {
   // The reason of a cancelled job is still the one for which it was in the queue.
   const bool reason = !run.reason.empty() && run.state != JobStateName(JobState::kCancelled);
   return job + JobEndText(run.state, {}) + (reason ? ": " + Printable(run.reason) : "");
-}
-
-nlohmann::json QueuedJson(const QueuedRun& run) {
-  return {{"run", run.run},
-          {"name", Readable(run.name)},
-          {"run_dir", Readable(run.run_dir)},
-          {"submitted_at", run.submitted_at},
-          {"engine", run.engine},
-          {"job", Readable(run.job)},
-          {"attempt", run.attempt},
-          {"outcome", run.state},
-          {"reason", Readable(run.reason)}};
 }
 
 }  // namespace muster

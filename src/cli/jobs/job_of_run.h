@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "engine/engine_calls.h"
 #include "engine/engine_page.h"
 #include "muster/result.h"
@@ -147,6 +145,18 @@ std::optional<QueuedRun> NotBegun(const std::string& run_dir);
 std::string QueueText(const QueuedRun& run);
 // "slurm job 12 is queued: Resources", "slurm job 12 ended: failed: JobLaunchFailure", "slurm job 12 was cancelled"
 std::string QueueSentence(const QueuedRun& run);
-nlohmann::json QueuedJson(const QueuedRun& run);
+
+// As it is printed as JSON, members in the order of their names.
+template <class V>
+void QueuedParts(V& v, const QueuedRun& run, bool alone) {
+  v("attempt", run.attempt), v("engine", run.engine);
+  if (alone) v("format", 1);
+  v("job", run.job), v("name", run.name), v("outcome", run.state), v("reason", run.reason), v("run", run.run);
+  v("run_dir", run.run_dir), v("submitted_at", run.submitted_at);
+}
+template <class V>
+void Parts(V& v, const QueuedRun& run) {
+  QueuedParts(v, run, false);
+}
 
 }  // namespace muster

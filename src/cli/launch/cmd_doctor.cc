@@ -35,6 +35,7 @@
 #include "run/hosts/host_differences.h"
 #include "run/hosts/inspect_hosts.h"
 #include "run/hosts/inspection_report.h"
+#include "transport/local_transport.h"
 #include "transport/transport.h"
 
 namespace muster {
@@ -216,11 +217,12 @@ int RunDoctor(const DoctorOptions& options) {
   std::vector<std::string> names;
   for (const SiteHost& host : *hosts) names.push_back(host.name);
   const std::vector<std::string> remembered = here ? std::vector<std::string>() : RememberedHosts(names, environment);
-  std::fputs(
-      PrintableLines(options.json ? InspectionJson(inspected, comparison, remembered)
-                                  : FittedLines(InspectionText(inspected, comparison, remembered), OutputColumns(0)))
-          .c_str(),
-      stdout);
+  const std::vector<std::string> agents_here = ForeignAgents();
+  std::fputs(PrintableLines(options.json ? InspectionJson(inspected, comparison, remembered, agents_here)
+                                         : FittedLines(InspectionText(inspected, comparison, remembered, agents_here),
+                                                       OutputColumns(0)))
+                 .c_str(),
+             stdout);
   if (options.site_file) {
     const auto written = WriteNewSite(*options.site_file, FirstSite(inspected, here));
     if (!written) return Refuse(written.error());

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/run_argument.h"
@@ -22,6 +22,8 @@
 #include "lua/state/own_data.h"
 #include "plan/text/plan_json.h"
 #include "run/journal/run_summary.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -186,22 +188,35 @@ void PrintRecipes(const std::vector<ListedRecipe>& recipes) {
   PrintTable(rows);
 }
 
+struct PrintedRecipe {
+  const ListedRecipe& recipe;
+};
+template <class V>
+void Parts(V& v, const PrintedRecipe& printed) {
+  const ListedRecipe& recipe = printed.recipe;
+  const bool well = recipe.problems.empty();
+  v("recipe", recipe.recipe), v("file", As<NullIfNone>(recipe.file)), v("ok", well);
+  v("name", well ? std::optional(recipe.name) : std::nullopt);
+  v("doc", well ? std::optional(recipe.doc) : std::nullopt);
+  v("parameters", well ? std::optional(recipe.parameters) : std::nullopt), v("diagnostics", recipe.problems);
+}
+struct PrintedRecipes {
+  std::vector<PrintedRecipe> recipes;
+};
+template <class V>
+void Parts(V& v, const PrintedRecipes& printed) {
+  v("format", 1), v("recipes", printed.recipes);
+}
+
 void PrintRecipesJson(const std::vector<ListedRecipe>& recipes) {
-  using Json = nlohmann::ordered_json;
-  Json list = Json::array();
-  for (const ListedRecipe& each : recipes) {
-    const bool well = each.problems.empty();
-    Json one = {{"recipe", each.recipe},
-                {"file", each.file.empty() ? Json(nullptr) : Json(each.file)},
-                {"ok", well},
-                {"name", well ? Json(each.name) : Json(nullptr)},
-                {"doc", well ? Json(each.doc) : Json(nullptr)},
-                {"parameters", well ? Json(each.parameters) : Json(nullptr)}};
-    one["diagnostics"] = DiagnosticsAsJson(each.problems);
-    list.push_back(std::move(one));
-  }
-  const Json object = {{"format", 1}, {"recipes", std::move(list)}};
-  std::printf("%s\n", SerializedJson(object, 2).c_str());
+  PrintedRecipes printed;
+  for (const ListedRecipe& each : recipes) printed.recipes.push_back({each});
+  std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());
+}
+
+std::string RecipesSchema() {
+  const ListedRecipe recipe;
+  return SchemaOf<PartForms>(PrintedRecipes{{{recipe}}});
 }
 
 int ShowRecipes(bool json) {

@@ -17,6 +17,7 @@
 #include "cli/lookup/current_site.h"
 #include "cli/lookup/run_facts.h"
 #include "code/tar_archive.h"
+#include "spawn/start/account_names.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/watch/watch_sweep.h"
 

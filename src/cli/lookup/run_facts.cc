@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
@@ -134,29 +133,29 @@ std::string OpenedSweep::ValueName() const {
   return file.objective && !file.objective->metric.empty() ? file.objective->metric : "loss";
 }
 
-nlohmann::json ObjectiveJson(const OpenedSweep& sweep) {
+std::optional<PrintedObjective> ObjectiveOf(const OpenedSweep& sweep) {
   const auto& objective = sweep.file.objective;
-  if (!objective) return nullptr;
-  return {{"metric", Readable(objective->metric)}, {"maximize", objective->maximize}};
+  if (!objective) return std::nullopt;
+  return PrintedObjective{objective->metric, objective->maximize};
 }
 
-nlohmann::json ClassesJson(const SweepProgress& progress) {
-  nlohmann::json classes = nlohmann::json::object();
+std::map<std::string, std::uint64_t> ClassesOf(const SweepProgress& progress) {
+  std::map<std::string, std::uint64_t> classes;
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
-    if (count > 0) classes[std::string(kTrialClassNames[i])] = count;
+    if (count > 0) classes.emplace(kTrialClassNames[i], count);
   }
   return classes;
 }
 
-nlohmann::json BestJson(const OpenedSweep& sweep) {
+PrintedBest BestOf(const std::optional<Objective>& objective, const BestTrial& best, bool with_id) {
+  return {best.trial, std::uint64_t{best.attempt} + 1, with_id ? best.id : std::string(),
+          ObjectiveValue(objective, best.loss), best.point};
+}
+
+std::optional<PrintedBest> BestOf(const OpenedSweep& sweep) {
   const auto& best = sweep.view.progress().best();
-  if (!best) return nullptr;
-  return {{"trial", best->trial},
-          {"attempt", best->attempt + 1},
-          {"id", best->id},
-          {"value", ObjectiveValue(sweep.file.objective, best->loss)},
-          {"point", ToJson(Value(best->point))}};
+  return best ? std::optional(BestOf(sweep.file.objective, *best)) : std::nullopt;
 }
 
 void WarnOfDamage(const SweepView& view, const std::string& sweep_dir) {
@@ -250,34 +249,32 @@ void TrialFacts::AddNames(std::set<std::string>& names) const {
   }
 }
 
-nlohmann::json TrialFacts::Json(const std::string& state) const {
-  const auto text = [](const std::string& bytes) { return Readable(bytes); };
-  nlohmann::json json = {{"trial", row_.trial},
-                         {"id", row_.id},
-                         {"state", state},
-                         {"attempt", row_.attempt + 1},
-                         {"resumed", nullptr},
-                         {"point", ToJson(Value(row_.point))},
-                         {"value", ToJson(OfLine("value"))},
-                         {std::string(kSignedObjective), ToJson(OfLine(std::string(kSignedObjective)))},
-                         {"metrics", ToJson(Value(row_.metrics))},
-                         {"started", row_.began},
-                         {"ended", ToJson(OfLine("ended"))},
-                         {"seconds", ToJson(OfLine("took"))},
-                         {"hosts", row_.hosts},
-                         {"blamed", ToJson(OfLine("blamed"))},
-                         {"why", ToJson(OfLine("why"))},
-                         {"run", row_.run_id},
-                         {"plan", row_.plan},
-                         {"run_dir", text(RunDir())},
-                         {"run_dirs", nlohmann::json::array()},
-                         {"tags", ToJson(TagList(Tags()))},
-                         {"note", ToJson(OfLine("note"))}};
-  for (const std::string& dir : RunDirs()) json["run_dirs"].push_back(text(dir));
-  if (!row_.resumed.checkpoint.empty()) {
-    json["resumed"] = {{"attempt", row_.resumed.attempt + 1}, {"checkpoint", text(row_.resumed.checkpoint)}};
-  }
-  return json;
+PrintedTrial TrialFacts::Printed(const std::string& state) const {
+  PrintedTrial trial;
+  trial.trial = row_.trial;
+  trial.attempt = std::uint64_t{row_.attempt} + 1;
+  trial.id = row_.id;
+  trial.state = state;
+  if (!row_.resumed.checkpoint.empty())
+    trial.resumed = {std::uint64_t{row_.resumed.attempt} + 1, row_.resumed.checkpoint};
+  trial.point = row_.point;
+  if (row_.loss) trial.value = ObjectiveValue(sweep_->file.objective, *row_.loss);
+  trial.loss = row_.loss;
+  trial.metrics = row_.metrics;
+  trial.started = row_.began;
+  trial.ended = row_.ended;
+  trial.blamed = row_.blamed;
+  trial.why = row_.why;
+  trial.note = NoteOfRun(RunDir());
+  if (!row_.ended.empty()) trial.seconds = static_cast<double>(row_.ms) / 1000;
+  trial.hosts = row_.hosts;
+  trial.run = row_.run_id;
+  trial.plan = row_.plan;
+  trial.run_dir = RunDir();
+  trial.run_dirs = RunDirs();
+  const Value tags = TagList(Tags());
+  for (const Value& tag : *tags.AsList()) trial.tags.push_back(*tag.AsString());
+  return trial;
 }
 
 bool TrialConditions::HoldFor(const TrialFacts& trial) {

@@ -2,6 +2,7 @@
 // and sweep directories, each at most once, and only when needed.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,14 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "cli/lookup/run_list.h"
 #include "muster/result.h"
 #include "muster/value.h"
 #include "run/journal/run_summary.h"
 #include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
+#include "wire/archive/json_fields.h"
 
 namespace muster {
 
@@ -66,10 +66,34 @@ struct OpenedSweep {
   // "accuracy", or "loss".
   std::string ValueName() const;
 };
-// For programs: the objective, the number of trials by outcome, and the best trial; null for missing values.
-nlohmann::json ObjectiveJson(const OpenedSweep& sweep);
-nlohmann::json ClassesJson(const SweepProgress& progress);
-nlohmann::json BestJson(const OpenedSweep& sweep);
+// For programs, members in the order of their names: the objective, the number of trials by outcome, and the best
+// trial.
+struct PrintedObjective {
+  std::string metric;
+  bool maximize = false;
+};
+template <class V>
+void Parts(V& v, const PrintedObjective& objective) {
+  v("maximize", objective.maximize), v("metric", objective.metric);
+}
+std::optional<PrintedObjective> ObjectiveOf(const OpenedSweep& sweep);
+
+std::map<std::string, std::uint64_t> ClassesOf(const SweepProgress& progress);
+
+struct PrintedBest {
+  std::uint64_t trial = 0;
+  std::uint64_t attempt = 1;  // from 1
+  std::string id;             // empty: not printed
+  double value = 0;
+  Value::Map point;
+};
+template <class V>
+void Parts(V& v, const PrintedBest& best) {
+  v("attempt", best.attempt), v("id", As<UnlessNone>(best.id)), v("point", best.point), v("trial", best.trial);
+  v("value", best.value);
+}
+PrintedBest BestOf(const std::optional<Objective>& objective, const BestTrial& best, bool with_id = true);
+std::optional<PrintedBest> BestOf(const OpenedSweep& sweep);
 
 // Warns about an index that could not be used.
 void WarnOfDamage(const SweepView& view, const std::string& sweep_dir);
@@ -77,6 +101,50 @@ void WarnOfDamage(const SweepView& view, const std::string& sweep_dir);
 // The named sweep; warns about an index that cannot be used.
 Result<OpenedSweep> OpenSweep(const std::string& sweep);
 Result<OpenedSweep> OpenSweepAt(const std::string& sweep_dir);
+
+// A trial or an attempt as it is printed as JSON, members in the order of their names.
+struct PrintedResumption {
+  std::uint64_t attempt = 1;  // from 1
+  std::string checkpoint;
+};
+template <class V>
+void Parts(V& v, const PrintedResumption& resumed) {
+  v("attempt", resumed.attempt), v("checkpoint", resumed.checkpoint);
+}
+struct PrintedTrial {
+  std::uint64_t trial = 0;
+  std::uint64_t attempt = 1;  // from 1
+  std::string id;
+  std::string state;
+  std::optional<PrintedResumption> resumed;
+  Value::Map point;
+  std::optional<double> value;
+  std::optional<double> loss;
+  Value::Map metrics;
+  std::string started;
+  std::string ended;  // these may be empty: null
+  std::string blamed;
+  std::string why;
+  std::string note;
+  std::optional<double> seconds;
+  std::vector<std::string> hosts;
+  std::string run;
+  std::string plan;
+  std::string run_dir;
+  std::vector<std::string> run_dirs;
+  std::vector<std::string> tags;
+  std::optional<Value::Map> columns;  // those that were asked for
+};
+template <class V>
+void Parts(V& v, const PrintedTrial& trial) {
+  v("attempt", trial.attempt), v("blamed", As<NullIfNone>(trial.blamed));
+  v("columns", OnlyIf(trial.columns.has_value(), trial.columns)), v("ended", As<NullIfNone>(trial.ended));
+  v("hosts", trial.hosts), v("id", trial.id), v("metrics", trial.metrics), v("note", As<NullIfNone>(trial.note));
+  v("objective.loss", trial.loss), v("plan", trial.plan), v("point", trial.point), v("resumed", trial.resumed);
+  v("run", trial.run), v("run_dir", trial.run_dir), v("run_dirs", trial.run_dirs), v("seconds", trial.seconds);
+  v("started", trial.started), v("state", trial.state), v("tags", trial.tags), v("trial", trial.trial);
+  v("value", trial.value), v("why", As<NullIfNone>(trial.why));
+}
 
 class TrialFacts {
  public:
@@ -99,7 +167,7 @@ class TrialFacts {
   // The names of the summary, in the order of exports.
   static const std::vector<std::string>& LineNames();
   // `state`: State() or AttemptState().
-  nlohmann::json Json(const std::string& state) const;
+  PrintedTrial Printed(const std::string& state) const;
 
  private:
   const Value::Map& Tags() const;

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <re2/re2.h>
 #include <sys/stat.h>
 
@@ -22,8 +21,11 @@
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/lookup/run_argument.h"
 #include "run/directory/run_directory.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -452,41 +454,18 @@ void PrintTable(const std::vector<std::vector<std::string>>& all) {
   }
 }
 
-nlohmann::json RunJson(const RunSummary& run, bool counted) {
-  nlohmann::json one = {{"run", run.run},
-                        {"plan", run.plan},
-                        {"name", run.name},
-                        {"run_dir", Readable(run.run_dir)},
-                        {"pid", run.pid},
-                        {"started_at", run.started_at},
-                        {"seconds", run.seconds},
-                        {"outcome", run.outcome},
-                        {"exit_code", nullptr},
-                        {"why", nullptr},
-                        {"rehearsal", run.rehearsal}};
-  if (run.outcome != "running") one["exit_code"] = run.exit_code;
-  if (!run.why.empty()) one["why"] = run.why;
-  if (counted) {
-    one["phase"] = run.phase;
-    if (!run.waits.empty()) one["waits"] = run.waits;
-    one["running"] = run.running;
-    one["ended"] = run.ended;
-    one["restarts"] = run.restarts;
-  }
-  return one;
+struct PrintedRuns {
+  std::vector<PrintedRun> runs;
+};
+template <class V>
+void Parts(V& v, const PrintedRuns& printed) {
+  v("format", 1), v("runs", printed.runs);
 }
 
-void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std::vector<std::string>& columns) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const RunSummary& run : runs) {
-    nlohmann::json one = RunJson(run, counted);
-    if (list.size() < columns.size() && !columns[list.size()].empty()) {
-      one["columns"] = nlohmann::json::parse(columns[list.size()], nullptr, false);
-    }
-    list.push_back(std::move(one));
-  }
-  const nlohmann::json object = {{"format", 1}, {"runs", std::move(list)}};
-  std::printf("%s\n", SerializedJson(object, 2).c_str());
+void PrintRunsJson(std::vector<PrintedRun> runs) {
+  std::printf("%s\n", JsonOf<PartForms>(PrintedRuns{std::move(runs)}, 2).c_str());
 }
+
+std::string RunsSchema() { return SchemaOf<PartForms>(PrintedRuns()); }
 
 }  // namespace muster

@@ -5,17 +5,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <CLI/App.hpp>
-#include <nlohmann/json_fwd.hpp>
 
 #include "muster/result.h"
 #include "muster/value.h"
 #include "run/journal/run_summary.h"
+#include "wire/archive/json_fields.h"
 
 namespace muster {
 
@@ -119,10 +121,51 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows);
 // Prints the errors, and returns the command's exit code.
 int ExitListed(const Diagnostics& unreadable);
 
-// One element of the following list. `counted` as in SummarizeRun.
-nlohmann::json RunJson(const RunSummary& run, bool counted);
+// A run as it is printed as JSON, members in the order of their names.
+struct PrintedRun {
+  RunSummary run;
+  bool counted = false;                                           // as in SummarizeRun
+  std::optional<Value::Map> columns = {};                         // those that were asked for
+  std::optional<std::map<std::string, Value::Map>> metrics = {};  // by role
+};
+// A trial of a sweep has more.
+struct PrintedTrialRun {
+  PrintedRun of;
+  std::uint64_t trial = 0;
+  std::uint64_t attempt = 1;  // from 1
+  Value::Map point = {};
+};
+template <class V>
+void RunParts(V& v, const PrintedRun& printed, const PrintedTrialRun* trial) {
+  const RunSummary& run = printed.run;
+  if (trial != nullptr) v("attempt", trial->attempt);
+  v("columns", OnlyIf(printed.columns.has_value(), printed.columns));
+  if (printed.counted) v("ended", run.ended);
+  v("exit_code", run.outcome == "running" ? std::nullopt : std::optional(run.exit_code));
+  if (printed.metrics) v("metrics", *printed.metrics);
+  v("name", run.name), v("outcome", run.outcome);
+  if (printed.counted) v("phase", run.phase);
+  v("pid", run.pid), v("plan", run.plan);
+  if (trial != nullptr) v("point", trial->point);
+  v("rehearsal", run.rehearsal);
+  if (printed.counted) v("restarts", run.restarts);
+  v("run", run.run), v("run_dir", run.run_dir);
+  if (printed.counted) v("running", run.running);
+  v("seconds", run.seconds), v("started_at", run.started_at);
+  if (trial != nullptr) v("trial", trial->trial);
+  if (printed.counted) v("waits", As<UnlessNone>(run.waits));
+  v("why", As<NullIfNone>(run.why));
+}
+template <class V>
+void Parts(V& v, const PrintedRun& printed) {
+  RunParts(v, printed, nullptr);
+}
+template <class V>
+void Parts(V& v, const PrintedTrialRun& printed) {
+  RunParts(v, printed.of, &printed);
+}
 
-// {"format": 1, "runs": […]}; `columns`: for each run a JSON object for its key "columns", or an empty text.
-void PrintRunsJson(const std::vector<RunSummary>& runs, bool counted, const std::vector<std::string>& columns = {});
+// {"format": 1, "runs": […]}
+void PrintRunsJson(std::vector<PrintedRun> runs);
 
 }  // namespace muster

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/system/clock.h"
@@ -22,15 +21,19 @@
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/options/named_hosts.h"
 #include "cli/options/recipe_options.h"
 #include "cli/plan/golden_cases.h"
+#include "cli/plan/machine_problems.h"
 #include "cli/plan/release_checks.h"
 #include "explain/hidden_inputs.h"
 #include "muster/plan.h"
 #include "run/hosts/host_differences.h"
 #include "spawn/start/spawn_spec.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -111,9 +114,8 @@ Diagnostics MissingScripts(const Plan& plan, const std::string& recipe) {
   return warnings;
 }
 
-// A warning of kind "program" for each program that a run on this machine would not find or could not start because of
-// a word that is too long, with its roles, and for each Python script that is not in the folder of its processes but
-// may be beside the recipe (a path). Nothing if the plan has named or several hosts: doctor and runs check those.
+}  // namespace
+
 Diagnostics MissingPrograms(const Plan& plan, const std::string& recipe) {
   if (plan.hosts.size() != 1 || !plan.hosts.front().name.empty()) return {};
   std::error_code error;
@@ -149,6 +151,8 @@ Diagnostics MissingPrograms(const Plan& plan, const std::string& recipe) {
   return missing;
 }
 
+namespace {
+
 // muster check --deep, as text and as JSON.
 
 void PrintDeepCheck(const DeepCheck& check) {
@@ -174,25 +178,34 @@ void PrintDeepCheck(const DeepCheck& check) {
   }
 }
 
-std::string DeepCheckJson(const DeepCheck& check, const Diagnostics& as_it_stands) {
-  bool ok = !HasErrors(as_it_stands) && !HasErrors(check.leaks);
-  auto profiles = nlohmann::json::array();
+struct PrintedProfile {
+  const CheckedProfile& profile;
+};
+template <class V>
+void Parts(V& v, const PrintedProfile& printed) {
+  const CheckedProfile& profile = printed.profile;
+  v("diagnostics", profile.problems), v("ok", !HasErrors(profile.problems)), v("plan", As<NullIfNone>(profile.plan_id));
+  v("profile", profile.name);
+}
+struct PrintedDeepCheck {
+  const DeepCheck& check;
+  const Diagnostics& as_it_stands;
+};
+template <class V>
+void Parts(V& v, const PrintedDeepCheck& printed) {
+  const DeepCheck& check = printed.check;
+  bool ok = !HasErrors(printed.as_it_stands) && !HasErrors(check.leaks);
+  std::vector<PrintedProfile> profiles;
   for (const CheckedProfile& profile : check.profiles) {
     ok = ok && !HasErrors(profile.problems);
-    profiles.push_back({{"profile", profile.name},
-                        {"ok", !HasErrors(profile.problems)},
-                        {"plan", profile.plan_id.empty() ? nlohmann::json() : nlohmann::json(profile.plan_id)},
-                        {"diagnostics", DiagnosticsAsJson(profile.problems)}});
+    profiles.push_back({profile});
   }
-  const nlohmann::json whole = {{"format", 1},
-                                {"ok", ok},
-                                {"diagnostics", DiagnosticsAsJson(as_it_stands)},
-                                {"leaks", DiagnosticsAsJson(check.leaks)},
-                                {"profiles", std::move(profiles)},
-                                {"no_effect", check.without_effect},
-                                {"locales", check.locales},
-                                {"plans", check.evaluations}};
-  return SerializedJson(whole, 2) + "\n";
+  v("diagnostics", printed.as_it_stands), v("format", 1), v("leaks", check.leaks), v("locales", check.locales);
+  v("no_effect", check.without_effect), v("ok", ok), v("plans", check.evaluations), v("profiles", profiles);
+}
+
+std::string DeepCheckJson(const DeepCheck& check, const Diagnostics& as_it_stands) {
+  return JsonOf<PartForms>(PrintedDeepCheck{check, as_it_stands}, 2) + "\n";
 }
 
 // `as_it_stands` is the recipe's own evaluation; if it failed, nothing more is evaluated. Prints everything except that
@@ -237,9 +250,9 @@ struct CheckedRecipe {
   std::string recipe;
   std::string skipped;  // why; empty: it was checked
   Diagnostics problems;
-  std::string size;      // "8 on 2 hosts"; empty without a plan
-  std::string releases;  // what other releases say of it
-  nlohmann::json release_json;
+  std::string size;                                         // "8 on 2 hosts"; empty without a plan
+  std::string releases;                                     // what other releases say of it
+  std::optional<std::vector<ReleaseCheck>> release_checks;  // with --mindspore
   int code = kExitOk;
 };
 
@@ -295,7 +308,7 @@ void CheckOn(const RecipeOptions& options, const Result<Evaluation>& evaluation,
     return;
   }
   checked.releases = ReleasesText(*checks);
-  checked.release_json = ReleasesAsJson(*checks);
+  checked.release_checks = checks->checks;
   for (const ReleaseCheck& check : checks->checks) {
     checked.code = std::max(checked.code, ExitCodeFor(check.findings));
     if (json || check.fresh.empty()) continue;
@@ -375,19 +388,26 @@ void PrintCheckTable(const std::vector<CheckedRecipe>& all, const std::string& m
   std::printf("%s\n", PrintableLines(SummaryOf(all)).c_str());
 }
 
-void PrintManyJson(const std::vector<CheckedRecipe>& all, const std::string& mindspore, int code) {
-  auto recipes = nlohmann::json::array();
-  for (const CheckedRecipe& one : all) {
-    nlohmann::json entry = {{"recipe", one.recipe},
-                            {"ok", one.code == kExitOk},
-                            {"skipped", one.skipped.empty() ? nlohmann::json() : nlohmann::json(one.skipped)},
-                            {"diagnostics", DiagnosticsAsJson(one.problems)}};
-    if (!mindspore.empty()) entry["releases"] = one.release_json.is_null() ? nlohmann::json::array() : one.release_json;
-    recipes.push_back(std::move(entry));
+struct PrintedChecks {
+  std::vector<CheckedRecipe> recipes;
+  bool ok = true;
+};
+template <class V>
+void Parts(V& v, const CheckedRecipe& checked) {
+  v("diagnostics", checked.problems), v("ok", checked.code == kExitOk), v("recipe", checked.recipe);
+  v("releases", OnlyIf(checked.release_checks.has_value(), checked.release_checks)),
+      v("skipped", As<NullIfNone>(checked.skipped));
+}
+template <class V>
+void Parts(V& v, const PrintedChecks& printed) {
+  v("format", 1), v("ok", printed.ok), v("recipes", printed.recipes), v("summary", SummaryOf(printed.recipes));
+}
+
+void PrintManyJson(std::vector<CheckedRecipe> all, const std::string& mindspore, int code) {
+  for (CheckedRecipe& one : all) {
+    if (!mindspore.empty() && !one.release_checks) one.release_checks.emplace();  // it was not checked
   }
-  const nlohmann::json whole = {
-      {"format", 1}, {"ok", code == kExitOk}, {"recipes", std::move(recipes)}, {"summary", SummaryOf(all)}};
-  std::printf("%s\n", SerializedJson(whole, 2).c_str());
+  std::printf("%s\n", JsonOf<PartForms>(PrintedChecks{std::move(all), code == kExitOk}, 2).c_str());
 }
 
 // Whether the call names a folder or more than one file; then takes the words of overrides that are files or folders
@@ -519,6 +539,13 @@ int RunCheck(const CheckOptions& options) {
 }
 
 }  // namespace
+
+std::string DeepCheckSchema() {
+  DeepCheck check;
+  check.profiles.emplace_back();
+  return SchemaOf<PartForms>(PrintedDeepCheck{check, {}});
+}
+std::string FolderCheckSchema() { return SchemaOf<PartForms>(PrintedChecks()); }
 
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<CheckOptions>();

@@ -2,14 +2,15 @@
 #include <cstdio>
 #include <memory>
 
-#include <nlohmann/json.hpp>
-
 #include "base/values/quoting.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/options/recipe_options.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -19,24 +20,47 @@ struct ParamsOptions {
   bool json = false;
 };
 
-nlohmann::json ParameterJson(const ParameterState& state) {
+// What is printed as JSON, members in the order of their names.
+struct PrintedPlace {
+  Place place;
+};
+template <class V>
+void Parts(V& v, const PrintedPlace& printed) {
+  v("file", printed.place.file), v("line", printed.place.line);
+}
+struct PrintedParameter {
+  ParameterState state;
+};
+template <class V>
+void Parts(V& v, const PrintedParameter& printed) {
+  const ParameterState& state = printed.state;
   const Parameter& parameter = state.parameter;
   const bool secret = parameter.type == ParameterType::kSecret;
-  nlohmann::json json = {
-      {"name", parameter.name}, {"type", ParameterTypeName(parameter.type)},   {"range", ParameterRangeText(parameter)},
-      {"doc", parameter.doc},   {"origin", ParameterOriginText(state.origin)}, {"active", state.active}};
-  json["profile"] = state.profile.empty() ? nlohmann::json() : nlohmann::json(state.profile);
-  json["when"] = parameter.when;
-  json["set_in"] = state.place.file.empty() ? nlohmann::json()
-                                            : nlohmann::json{{"file", state.place.file}, {"line", state.place.line}};
-  json["value"] = state.value && !secret ? ToJson(*state.value) : nlohmann::json();
-  json["given"] = state.value.has_value();
-  json["default"] = parameter.default_value ? ToJson(*parameter.default_value) : nlohmann::json();
-  json["was"] = parameter.was.empty() ? nlohmann::json() : nlohmann::json(parameter.was);
-  json["from_env"] = parameter.from_env.empty() ? nlohmann::json() : nlohmann::json(parameter.from_env);
-  json["file"] = parameter.place.file;
-  json["line"] = parameter.place.line;
-  return json;
+  const auto set_in = state.place.file.empty() ? std::nullopt : std::optional(PrintedPlace{state.place});
+  v("active", state.active), v("default", parameter.default_value), v("doc", parameter.doc);
+  v("file", parameter.place.file), v("from_env", As<NullIfNone>(parameter.from_env));
+  v("given", state.value.has_value()), v("line", parameter.place.line), v("name", parameter.name);
+  v("origin", ParameterOriginText(state.origin)), v("profile", As<NullIfNone>(state.profile));
+  v("range", ParameterRangeText(parameter)), v("set_in", set_in), v("type", ParameterTypeName(parameter.type));
+  v("value", secret ? std::nullopt : state.value), v("was", As<NullIfNone>(parameter.was)), v("when", parameter.when);
+}
+struct PrintedProfileFacts {
+  ProfileFacts profile;
+};
+template <class V>
+void Parts(V& v, const PrintedProfileFacts& printed) {
+  v("file", printed.profile.place.file), v("line", printed.profile.place.line), v("name", printed.profile.name);
+}
+struct PrintedParameters {
+  std::string doc;
+  std::string name;
+  std::vector<PrintedParameter> parameters;
+  std::vector<PrintedProfileFacts> profiles;
+};
+template <class V>
+void Parts(V& v, const PrintedParameters& printed) {
+  v("doc", printed.doc), v("format", 1), v("name", printed.name), v("params", printed.parameters);
+  v("profiles", printed.profiles);
 }
 
 // " [profile smoke, recipes/gpt_175b.lua:9]"; nothing for a default. For a parameter of another variant, the selected
@@ -92,22 +116,16 @@ int RunParams(const ParamsOptions& options) {
     PrintParameters(*evaluation);
     return kExitOk;
   }
-  auto parameters = nlohmann::json::array();
-  for (const ParameterState& state : evaluation->parameters) parameters.push_back(ParameterJson(state));
-  auto profiles = nlohmann::json::array();
-  for (const ProfileFacts& profile : evaluation->profiles) {
-    profiles.push_back({{"name", profile.name}, {"file", profile.place.file}, {"line", profile.place.line}});
-  }
-  const nlohmann::json json = {{"format", 1},
-                               {"name", evaluation->name},
-                               {"doc", evaluation->doc},
-                               {"params", parameters},
-                               {"profiles", profiles}};
-  std::printf("%s\n", SerializedJson(json, 2).c_str());
+  PrintedParameters printed{evaluation->doc, evaluation->name, {}, {}};
+  for (const ParameterState& state : evaluation->parameters) printed.parameters.push_back({state});
+  for (const ProfileFacts& profile : evaluation->profiles) printed.profiles.push_back({profile});
+  std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());
   return kExitOk;
 }
 
 }  // namespace
+
+std::string ParamsSchema() { return SchemaOf<PartForms>(PrintedParameters()); }
 
 std::function<int()> SetupParams(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<ParamsOptions>();

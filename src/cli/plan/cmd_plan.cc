@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/values/diagnostics.h"
@@ -23,6 +22,7 @@
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/known_recipe.h"
 #include "cli/options/batch_call.h"
@@ -34,6 +34,8 @@
 #include "plan/text/plan_text.h"
 #include "plan/text/shell_text.h"
 #include "run/logs/log_choice.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -180,29 +182,42 @@ Result<std::string> ExplainedWord(const std::string& text) {
   return Fail(Error("env", {}, "--env " + Quoted(text) + ": what follows the colon is not a rank", "--env worker:3"));
 }
 
+struct PrintedVariable {
+  const ExplainedVariable& variable;
+};
+template <class V>
+void Parts(V& v, const PrintedVariable& printed) {
+  const ExplainedVariable& variable = printed.variable;
+  const Place& place = variable.source.place;
+  v("name", variable.name);
+  if (variable.value) v("value", variable.value->marked);
+  v("layer", LayerName(variable.source.layer)), v("file", As<NullIfNone>(place.file));
+  v("line", place.file.empty() ? std::nullopt : std::optional(place.line));
+}
+struct PrintedStep {
+  const ActivationStep& step;
+};
+template <class V>
+void Parts(V& v, const PrintedStep& printed) {
+  v("kind", ActivationKindName(printed.step.kind)), v("what", printed.step.what);
+}
+struct PrintedEnvironment {
+  std::string process;
+  std::vector<PrintedStep> activation;
+  std::vector<PrintedVariable> set, removed;
+};
+template <class V>
+void Parts(V& v, const PrintedEnvironment& printed) {
+  v("format", 1), v("process", printed.process), v("activation", printed.activation), v("variables", printed.set);
+  v("removed", printed.removed);
+}
+
 std::string EnvironmentJson(const Plan& plan, const Process& process, const std::vector<ExplainedVariable>& variables) {
-  using Json = nlohmann::ordered_json;
-  Json activation = Json::array();
-  for (const ActivationStep& step : plan.activation) {
-    activation.push_back({{"kind", ActivationKindName(step.kind)}, {"what", step.what}});
-  }
-  Json set = Json::array();
-  Json removed = Json::array();
-  for (const ExplainedVariable& variable : variables) {
-    const Place& place = variable.source.place;
-    Json one = {{"name", variable.name}};
-    if (variable.value) one["value"] = variable.value->marked;
-    one["layer"] = LayerName(variable.source.layer);
-    one["file"] = place.file.empty() ? Json(nullptr) : Json(place.file);
-    one["line"] = place.file.empty() ? Json(nullptr) : Json(place.line);
-    (variable.value ? set : removed).push_back(std::move(one));
-  }
-  const Json json = {{"format", 1},
-                     {"process", ProcessName(plan, process)},
-                     {"activation", std::move(activation)},
-                     {"variables", std::move(set)},
-                     {"removed", std::move(removed)}};
-  return SerializedJson(json, 1) + "\n";
+  PrintedEnvironment printed{ProcessName(plan, process), {}, {}, {}};
+  for (const ActivationStep& step : plan.activation) printed.activation.push_back({step});
+  for (const ExplainedVariable& variable : variables)
+    (variable.value ? printed.set : printed.removed).push_back({variable});
+  return JsonOf<PartForms>(printed, 1) + "\n";
 }
 
 // Among the words of --env, those without '=' name the process to explain.
@@ -350,6 +365,12 @@ int PlanRecipe(const PlanOptions& options) {
 }
 
 }  // namespace
+
+std::string EnvironmentSchema() {
+  ExplainedVariable set;
+  set.value.emplace();
+  return SchemaOf<PartForms>(PrintedEnvironment{{}, {{ActivationStep()}}, {{set}}, {{ExplainedVariable()}}});
+}
 
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<PlanOptions>();

@@ -422,7 +422,7 @@ void PrintOutcome(const TestOptions& options, const Outcome& outcome) {
   std::fputs(PrintableLines(out).c_str(), stdout);
 }
 
-Json JsonOf(const Outcome& outcome) {
+Json OutcomeJson(const Outcome& outcome) {
   Json cases = Json::array();
   for (const Tested& one : outcome.cases) {
     cases.push_back({{"name", one.of.name},
@@ -506,7 +506,7 @@ int RunTest(const TestOptions& given) {
     const int own = outcome ? (AllWell(*outcome) ? kExitOk : kExitDiffer) : ExitCodeFor(outcome.error());
     code = std::max(code, own);
     if (options.json) {
-      all.push_back(outcome ? JsonOf(*outcome)
+      all.push_back(outcome ? OutcomeJson(*outcome)
                             : Json{{"format", 1}, {"ok", false}, {"diagnostics", DiagnosticsAsJson(outcome.error())}});
       if (many) all.back()["folder"] = options.folder;
       continue;

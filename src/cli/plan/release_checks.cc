@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/values/line_diff.h"
@@ -12,10 +11,13 @@
 #include "base/values/text_parts.h"
 #include "base/values/value_text.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/command/small_file.h"
 #include "lua/state/own_data.h"
 #include "reference/context_topics.h"
 #include "rewrite/recipe_rewriter.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -148,40 +150,43 @@ void PrintReleaseTable(const ReleaseChecks& checks) {
   for (const ReleaseCheck& check : checks.checks) PrintReservation(check);
 }
 
-nlohmann::json ReleasesAsJson(const ReleaseChecks& checks) {
-  auto releases = nlohmann::json::array();
-  for (const ReleaseCheck& check : checks.checks) {
-    auto defaults = nlohmann::json::array();
-    for (const DefaultChange& change : check.defaults) {
-      defaults.push_back(
-          {{"function", change.function}, {"name", change.name}, {"before", change.before}, {"after", change.after}});
-    }
-    auto findings = DiagnosticsAsJson(check.findings);
-    for (std::size_t i = 0; i < check.findings.size(); ++i) {
-      const bool is_new = std::find(check.fresh.begin(), check.fresh.end(), check.findings[i]) != check.fresh.end();
-      findings[i]["new"] = is_new;
-    }
-    releases.push_back(
-        {{"release", ReleaseText(check.release)},
-         {"own", check.own},
-         {"reservation", check.reservation.empty() ? nlohmann::json() : nlohmann::json(check.reservation)},
-         {"ok", !HasErrors(check.findings)},
-         {"diagnostics", std::move(findings)},
-         {"defaults", std::move(defaults)}});
+std::vector<JudgedFinding> JudgedFindings(const ReleaseCheck& check) {
+  std::vector<JudgedFinding> judged;
+  for (const Diagnostic& finding : check.findings) {
+    judged.push_back({finding, std::find(check.fresh.begin(), check.fresh.end(), finding) != check.fresh.end()});
   }
-  return releases;
+  return judged;
 }
 
+namespace {
+
+struct PrintedReleases {
+  const ReleaseChecks& checks;
+  const Diagnostics& as_it_stands;
+};
+template <class V>
+void Parts(V& v, const PrintedReleases& printed) {
+  bool ok = !HasErrors(printed.as_it_stands);
+  for (const ReleaseCheck& check : printed.checks.checks) ok = ok && !HasErrors(check.findings);
+  v("diagnostics", printed.as_it_stands), v("format", 1), v("mindspore", As<NullIfNone>(printed.checks.own_release));
+  v("ok", ok), v("releases", printed.checks.checks);
+}
+
+}  // namespace
+
 std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as_it_stands) {
-  bool ok = !HasErrors(as_it_stands);
-  for (const ReleaseCheck& check : checks.checks) ok = ok && !HasErrors(check.findings);
-  const nlohmann::json whole = {
-      {"format", 1},
-      {"ok", ok},
-      {"mindspore", checks.own_release.empty() ? nlohmann::json() : nlohmann::json(checks.own_release)},
-      {"diagnostics", DiagnosticsAsJson(as_it_stands)},
-      {"releases", ReleasesAsJson(checks)}};
-  return SerializedJson(whole, 2) + "\n";
+  return JsonOf<PartForms>(PrintedReleases{checks, as_it_stands}, 2) + "\n";
+}
+
+std::string ReleasesSchema() { return SchemaOf<PartForms>(PrintedReleases{{}, {}}); }
+
+template <class V>
+void Parts(V& v, const RewrittenSetting& setting) {
+  v("line", setting.line), v("setting", setting.what), v("to", setting.to);
+}
+template <class V>
+void Parts(V& v, const LeftSetting& setting) {
+  v("line", setting.line), v("reason", setting.reason), v("setting", setting.what);
 }
 
 namespace {
@@ -313,33 +318,27 @@ std::string SummaryText(const Rewritten& rewritten) {
   return text;
 }
 
+// Members are in the order of their names.
+struct PrintedRewrite {
+  Rewritten rewritten;
+  std::optional<std::string> text, diff;
+};
+
+template <class V>
+void Parts(V& v, const PrintedRewrite& printed) {
+  const Rewritten& rewritten = printed.rewritten;
+  v("changed", rewritten.made.text != rewritten.before), v("defaults", rewritten.defaults);
+  v("diff", As<UnlessNone>(printed.diff)), v("format", 1), v("left", rewritten.made.left);
+  v("mindspore", ReleaseText(rewritten.own)), v("moved", rewritten.made.moved), v("ok", true);
+  v("release", ReleaseText(rewritten.release)), v("reservation", As<NullIfNone>(rewritten.reservation));
+  v("text", As<UnlessNone>(printed.text));
+}
+
 std::string RewriteJson(const Rewritten& rewritten, const std::string& file, RewriteOutput output) {
-  auto moved = nlohmann::json::array();
-  for (const RewrittenSetting& setting : rewritten.made.moved) {
-    moved.push_back({{"line", setting.line}, {"setting", setting.what}, {"to", setting.to}});
-  }
-  auto left = nlohmann::json::array();
-  for (const LeftSetting& setting : rewritten.made.left) {
-    left.push_back({{"line", setting.line}, {"setting", setting.what}, {"reason", setting.reason}});
-  }
-  auto defaults = nlohmann::json::array();
-  for (const DefaultChange& change : rewritten.defaults) {
-    defaults.push_back(
-        {{"function", change.function}, {"name", change.name}, {"before", change.before}, {"after", change.after}});
-  }
-  nlohmann::json whole = {
-      {"format", 1},
-      {"ok", true},
-      {"mindspore", ReleaseText(rewritten.own)},
-      {"release", ReleaseText(rewritten.release)},
-      {"reservation", rewritten.reservation.empty() ? nlohmann::json() : nlohmann::json(rewritten.reservation)},
-      {"changed", rewritten.made.text != rewritten.before},
-      {"moved", std::move(moved)},
-      {"left", std::move(left)},
-      {"defaults", std::move(defaults)}};
-  if (output == RewriteOutput::kText) whole["text"] = Readable(rewritten.made.text);
-  if (output == RewriteOutput::kDiff) whole["diff"] = Readable(DiffText(file, rewritten));
-  return SerializedJson(whole, 2) + "\n";
+  PrintedRewrite printed{rewritten, {}, {}};
+  if (output == RewriteOutput::kText) printed.text = rewritten.made.text;
+  if (output == RewriteOutput::kDiff) printed.diff = DiffText(file, rewritten);
+  return JsonOf<PartForms>(printed, 2) + "\n";
 }
 
 void PrintLeft(const Rewritten& rewritten, const std::string& file) {
@@ -356,6 +355,8 @@ int RefuseRewrite(const Diagnostics& errors, bool json) {
 }
 
 }  // namespace
+
+std::string RewriteSchema() { return SchemaOf<PartForms>(PrintedRewrite()); }
 
 int ReportRewrite(const RecipeOptions& options, const Result<Evaluation>& as_it_stands, const RewriteChoice& choice) {
   if (!as_it_stands) return RefuseRewrite(as_it_stands.error(), choice.json);

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "cli/command/command_output.h"
 #include "cli/options/recipe_options.h"
 #include "settings/schema/schema_text.h"
 
@@ -45,8 +44,26 @@ void PrintReleaseTable(const ReleaseChecks& checks);
 // The defaults alone, with a heading; nothing if there are none.
 void PrintDefaults(std::FILE* to, const std::vector<DefaultChange>& defaults);
 
-// What each release says of the recipe: the member "releases" of the text below.
-nlohmann::json ReleasesAsJson(const ReleaseChecks& checks);
+// What a release says of the recipe: an element of the member "releases" of the text below.
+struct JudgedFinding {
+  Diagnostic finding;
+  bool is_new = false;  // … to the recipe's own release
+};
+template <class V>
+void Parts(V& v, const JudgedFinding& judged) {
+  FindingParts(v, judged.finding, &judged.is_new);
+}
+template <class V>
+void Parts(V& v, const DefaultChange& change) {
+  v("after", change.after), v("before", change.before), v("function", change.function), v("name", change.name);
+}
+std::vector<JudgedFinding> JudgedFindings(const ReleaseCheck& check);
+template <class V>
+void Parts(V& v, const ReleaseCheck& check) {
+  v("defaults", check.defaults), v("diagnostics", JudgedFindings(check)), v("ok", !HasErrors(check.findings));
+  v("own", check.own), v("release", ReleaseText(check.release));
+  v("reservation", As<NullIfNone>(check.reservation));
+}
 // {"format": 1, "ok": …, "mindspore": …, "diagnostics": […], "releases": […]}
 std::string ReleaseChecksJson(const ReleaseChecks& checks, const Diagnostics& as_it_stands);
 

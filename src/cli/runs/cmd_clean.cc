@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/system/clock.h"
 #include "base/system/own_process.h"
 #include "base/values/number_text.h"
@@ -19,12 +17,15 @@
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/lookup/run_argument.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/runtime_directory.h"
 #include "run/journal/run_summary.h"
 #include "spawn/leftovers/leftovers.h"
 #include "sweep/record/sweep_directory.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -113,18 +114,35 @@ Result<void> RemoveUnbegun(const std::string& sweep_dir) {
   return {};
 }
 
-nlohmann::json Json(const Cleaned& cleaned, bool dry_run) {
-  nlohmann::json found = nlohmann::json::array();
-  for (const Leftover& one : cleaned.end.found) {
-    found.push_back({{"pid", one.process.pid}, {"process", Printable(one.name)}, {"program", Printable(one.program)}});
-  }
-  return {{"run_dir", cleaned.run_dir},
-          {"run", cleaned.run_id},
-          {"live", cleaned.live},
-          {"found", found},
-          {"killed", cleaned.end.killed},
-          {"left", cleaned.end.left.size()},
-          {"removed", cleaned.removed && !dry_run}};
+// What is printed as JSON, its members in the order of their names.
+struct PrintedProcess {
+  std::int32_t pid = 0;
+  std::string process;
+  std::string program;
+};
+template <class V>
+void Parts(V& v, const PrintedProcess& printed) {
+  v("pid", printed.pid), v("process", printed.process), v("program", printed.program);
+}
+struct PrintedCleaning {
+  Cleaned cleaned;
+  bool removed = false;
+};
+template <class V>
+void Parts(V& v, const PrintedCleaning& printed) {
+  const Cleaned& cleaned = printed.cleaned;
+  std::vector<PrintedProcess> found;
+  for (const Leftover& one : cleaned.end.found)
+    found.push_back({one.process.pid, Printable(one.name), Printable(one.program)});
+  v("found", found), v("killed", cleaned.end.killed), v("left", cleaned.end.left.size()), v("live", cleaned.live);
+  v("removed", printed.removed), v("run", cleaned.run_id), v("run_dir", cleaned.run_dir);
+}
+struct PrintedCleanings {
+  std::vector<PrintedCleaning> runs;
+};
+template <class V>
+void Parts(V& v, const PrintedCleanings& printed) {
+  v("format", 1), v("runs", printed.runs);
 }
 
 // Whether there is nothing to print but that nothing is left.
@@ -225,7 +243,7 @@ int RunClean(const CleanOptions& options) {
                "add --yes to do it, or --dry-run to see them")});
   }
 
-  nlohmann::json runs = nlohmann::json::array();
+  PrintedCleanings printed;
   int exit_code = kExitOk;
   std::size_t quiet = 0;  // runs of which nothing is left
   for (const Folder& folder : folders) {
@@ -242,7 +260,7 @@ int RunClean(const CleanOptions& options) {
     }
     cleaned.removed = removable;
     if (options.json) {
-      runs.push_back(Json(cleaned, options.dry_run));
+      printed.runs.push_back({cleaned, cleaned.removed && !options.dry_run});
     } else if (folders.size() > 1 && IsQuiet(cleaned)) {
       ++quiet;
     } else {
@@ -260,7 +278,7 @@ int RunClean(const CleanOptions& options) {
     }
   }
   if (options.json) {
-    std::puts(SerializedJson(nlohmann::json({{"format", 1}, {"runs", runs}}), 2).c_str());
+    std::puts(JsonOf<PartForms>(printed, 2).c_str());
   } else if (folders.empty() && chosen->unbegun_sweeps.empty() && chosen->foreign == 0) {
     std::puts(remove ? "there are no runs of that age" : "there are no runs here");
   }
@@ -271,6 +289,8 @@ int RunClean(const CleanOptions& options) {
 }
 
 }  // namespace
+
+std::string CleanSchema() { return SchemaOf<PartForms>(PrintedCleanings()); }
 
 std::function<int()> SetupClean(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<CleanOptions>();

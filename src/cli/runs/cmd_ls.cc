@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
@@ -22,6 +21,7 @@
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
@@ -30,6 +30,8 @@
 #include "muster/result.h"
 #include "run/directory/run_tags.h"
 #include "sweep/record/sweep_directory.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -80,17 +82,16 @@ void LeaveOutIfEmpty(std::size_t from_end, std::vector<std::vector<std::string>>
 }
 
 Result<void> PrintTrialsJson(const OpenedSweep& sweep, const ListChoice& choice, const std::vector<Picked>& picked) {
-  const nlohmann::json id = sweep.file.sweep_id;
-  const nlohmann::json dir = Readable(sweep.dir);
-  std::printf("{\"format\": 1, \"sweep\": %s, \"sweep_dir\": %s, \"trials\": [", SerializedJson(id).c_str(),
-              SerializedJson(dir).c_str());
+  std::printf("{\"format\": 1, \"sweep\": %s, \"sweep_dir\": %s, \"trials\": [", JsonOf(sweep.file.sweep_id).c_str(),
+              JsonOf(sweep.dir).c_str());
   const char* comma = "\n";
   for (const Picked& one : picked) {
     const auto trial = KeptAttempt(sweep, one.trial);
     if (!trial) return Fail(trial.error());
-    nlohmann::json json = trial->Json(trial->State());
-    for (const std::string& column : choice.columns) json["columns"][column] = ToJson(trial->Of(column));
-    std::printf("%s %s", comma, SerializedJson(json).c_str());
+    PrintedTrial printed = trial->Printed(trial->State());
+    if (!choice.columns.empty()) printed.columns.emplace();
+    for (const std::string& column : choice.columns) (*printed.columns)[column] = trial->Of(column);
+    std::printf("%s %s", comma, JsonOf<PartForms>(printed).c_str());
     comma = ",\n";
   }
   std::puts("\n]}");
@@ -150,6 +151,42 @@ Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& c
   return picked->size();
 }
 
+// What is printed as JSON, members in the order of their names.
+struct PrintedSweep {
+  std::string sweep, name, sweep_dir, started_at, state;
+  std::uint64_t trials = 0;
+  std::uint64_t over = 0;
+  std::uint64_t impossible = 0;
+  std::uint64_t failed = 0;
+  std::optional<double> best;
+  std::vector<std::string> tags;
+  std::string note;
+};
+template <class V>
+void Parts(V& v, const PrintedSweep& sweep) {
+  v("best", sweep.best), v("failed", sweep.failed), v("impossible", sweep.impossible), v("name", sweep.name);
+  v("note", As<NullIfNone>(sweep.note)), v("over", sweep.over), v("started_at", sweep.started_at);
+  v("state", sweep.state), v("sweep", sweep.sweep), v("sweep_dir", sweep.sweep_dir), v("tags", sweep.tags);
+  v("trials", sweep.trials);
+}
+struct PrintedSweepList {
+  std::vector<PrintedSweep> sweeps;
+};
+template <class V>
+void Parts(V& v, const PrintedSweepList& printed) {
+  v("format", 1), v("sweeps", printed.sweeps);
+}
+// Of the lines that PrintTrialsJson writes.
+struct PrintedTrials {
+  std::string sweep;
+  std::string sweep_dir;
+  std::vector<PrintedTrial> trials;
+};
+template <class V>
+void Parts(V& v, const PrintedTrials& printed) {
+  v("format", 1), v("sweep", printed.sweep), v("sweep_dir", printed.sweep_dir), v("trials", printed.trials);
+}
+
 // Prints the sweeps below the default folder, newest first. An empty table is only printed if `even_if_none`. Returns
 // an error for each sweep that cannot be read.
 Result<Diagnostics> PrintSweepList(bool json, bool even_if_none) {
@@ -159,7 +196,7 @@ Result<Diagnostics> PrintSweepList(bool json, bool even_if_none) {
   std::reverse(found.begin(), found.end());
   std::vector<std::vector<std::string>> rows = {
       {"NAME", "SWEEP", "STARTED", "STATE", "TRIALS", "IMPOSSIBLE", "OVER", "FAILED", "BEST", "TAGS", "NOTE"}};
-  nlohmann::json list = nlohmann::json::array();
+  PrintedSweepList printed;
   Diagnostics unreadable;
   for (const FoundRun& one : found) {
     if (!HasJournal(one.path)) continue;
@@ -179,26 +216,16 @@ Result<Diagnostics> PrintSweepList(bool json, bool even_if_none) {
                     std::to_string(progress.over().size()), std::to_string(progress.failed()),
                     best ? Printable(sweep->ValueName()) + " " + ShownNumber(*best) : "",
                     Printable(TagsText(TagValues(tags))), Printable(note)});
-    list.push_back({{"sweep", progress.sweep_id()},
-                    {"name", Readable(progress.name())},
-                    {"sweep_dir", Readable(sweep->dir)},
-                    {"started_at", *began},
-                    {"state", sweep->State()},
-                    {"trials", progress.trials()},
-                    {"over", progress.over().size()},
-                    {"impossible", progress.impossible().size()},
-                    {"failed", progress.failed()},
-                    {"best", ToJson(best ? Value(*best) : Value())},
-                    {"tags", tags},
-                    {"note", note.empty() ? nlohmann::json() : nlohmann::json(note)}});
+    printed.sweeps.push_back({progress.sweep_id(), progress.name(), sweep->dir, *began, sweep->State(),
+                              progress.trials(), progress.over().size(), progress.impossible().size(),
+                              progress.failed(), best, tags, note});
   }
   if (rows.size() > 1) {
     LeaveOutIfEmpty(1, rows);  // TAGS
     LeaveOutIfEmpty(0, rows);  // NOTE
   }
   if (json) {
-    const nlohmann::json object = {{"format", 1}, {"sweeps", std::move(list)}};
-    std::printf("%s\n", SerializedJson(object, 2).c_str());
+    std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());
   } else if (rows.size() > 1 || even_if_none) {
     PrintTable(rows);
   }
@@ -394,41 +421,84 @@ void PrintPoints(const std::vector<Compared>& sweeps, const std::vector<std::str
   if (ids.size() > most) std::printf("and %zu more: -n N shows as many\n", ids.size() - static_cast<std::size_t>(most));
 }
 
+// Members are in the order of their names.
+struct PrintedSide {
+  std::string sweep, name, sweep_dir, state, recipe;
+  std::optional<PrintedObjective> objective;
+  std::map<std::string, std::string> axes;
+  std::uint64_t trials = 0;
+  std::uint64_t impossible = 0;
+  std::uint64_t over = 0;
+  std::map<std::string, std::uint64_t> classes;
+  std::uint64_t attempts = 0;
+  double seconds = 0;
+  std::optional<PrintedBest> best;
+};
+template <class V>
+void Parts(V& v, const PrintedSide& side) {
+  v("attempts", side.attempts), v("axes", side.axes), v("best", side.best), v("classes", side.classes);
+  v("impossible", side.impossible), v("name", side.name), v("objective", side.objective), v("over", side.over);
+  v("recipe", side.recipe), v("seconds", side.seconds), v("state", side.state), v("sweep", side.sweep);
+  v("sweep_dir", side.sweep_dir), v("trials", side.trials);
+}
+struct PrintedResult {
+  std::uint64_t trial = 0;
+  std::string state;
+  std::optional<double> value;
+};
+template <class V>
+void Parts(V& v, const PrintedResult& result) {
+  v("state", result.state), v("trial", result.trial), v("value", result.value);
+}
+struct PrintedPoint {
+  std::string id;
+  Value::Map point;
+  std::vector<PrintedResult> trials;
+};
+template <class V>
+void Parts(V& v, const PrintedPoint& point) {
+  v("id", point.id), v("point", point.point), v("trials", point.trials);
+}
+struct PrintedComparison {
+  std::vector<PrintedSide> sweeps;
+  std::uint64_t points_of_all = 0;
+  std::vector<PrintedPoint> points;
+};
+template <class V>
+void Parts(V& v, const PrintedComparison& printed) {
+  v("format", 1), v("points", printed.points), v("points_of_all", printed.points_of_all), v("sweeps", printed.sweeps);
+}
+
 void PrintComparisonJson(const std::vector<Compared>& sweeps, const std::vector<std::string>& ids, std::uint64_t most) {
-  nlohmann::json object = {{"format", 1},
-                           {"sweeps", nlohmann::json::array()},
-                           {"points_of_all", ids.size()},
-                           {"points", nlohmann::json::array()}};
+  PrintedComparison printed;
+  printed.points_of_all = ids.size();
   for (const Compared& one : sweeps) {
     const SweepProgress& progress = one.progress();
-    nlohmann::json axes = nlohmann::json::object();
-    for (const auto& [name, text] : one.axes) axes[Readable(name)] = Readable(text);
-    object["sweeps"].push_back({{"sweep", one.sweep.file.sweep_id},
-                                {"name", Readable(one.sweep.file.name)},
-                                {"sweep_dir", Readable(one.sweep.dir)},
-                                {"state", one.sweep.State()},
-                                {"recipe", Readable(progress.recipe())},
-                                {"objective", ObjectiveJson(one.sweep)},
-                                {"axes", std::move(axes)},
-                                {"trials", progress.trials()},
-                                {"impossible", progress.impossible().size()},
-                                {"over", progress.over().size()},
-                                {"classes", ClassesJson(progress)},
-                                {"attempts", progress.attempts()},
-                                {"seconds", static_cast<double>(progress.trial_ms()) / 1000},
-                                {"best", BestJson(one.sweep)}});
+    printed.sweeps.push_back({one.sweep.file.sweep_id,
+                              one.sweep.file.name,
+                              one.sweep.dir,
+                              one.sweep.State(),
+                              progress.recipe(),
+                              ObjectiveOf(one.sweep),
+                              {one.axes.begin(), one.axes.end()},
+                              progress.trials(),
+                              progress.impossible().size(),
+                              progress.over().size(),
+                              ClassesOf(progress),
+                              progress.attempts(),
+                              static_cast<double>(progress.trial_ms()) / 1000,
+                              BestOf(one.sweep)});
   }
   for (std::size_t i = 0; i < ids.size() && i < most; ++i) {
-    nlohmann::json trials = nlohmann::json::array();
+    PrintedPoint& point = printed.points.emplace_back();
+    point.id = ids[i];
+    point.point = sweeps.front().trials.at(ids[i]).row().point;
     for (const Compared& one : sweeps) {
-      const TrialFacts& trial = one.trials.at(ids[i]);
-      trials.push_back({{"trial", trial.row().trial}, {"state", trial.State()}, {"value", ToJson(trial.Of("value"))}});
+      const PrintedTrial trial = one.trials.at(ids[i]).Printed(one.trials.at(ids[i]).State());
+      point.trials.push_back({trial.trial, trial.state, trial.value});
     }
-    object["points"].push_back({{"id", ids[i]},
-                                {"point", ToJson(Value(sweeps.front().trials.at(ids[i]).row().point))},
-                                {"trials", std::move(trials)}});
   }
-  std::printf("%s\n", SerializedJson(object, 2).c_str());
+  std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());
 }
 
 // The directories of the named sweeps if there are two or more words and one of them names a sweep; empty otherwise.
@@ -585,15 +655,13 @@ void PrintUsual(const std::vector<RunFacts>& runs) {
 }
 
 void PrintJson(const std::vector<std::string>& columns, std::vector<RunFacts>& runs) {
-  std::vector<RunSummary> summaries;
-  std::vector<std::string> values;
+  std::vector<PrintedRun> printed;
   for (RunFacts& run : runs) {
-    summaries.push_back(run.summary());
-    Value::Map map;
-    for (const std::string& column : columns) map[column] = run.Of(column);
-    values.push_back(columns.empty() ? "" : JsonText(Value(std::move(map))));
+    PrintedRun& one = printed.emplace_back(PrintedRun{run.summary()});
+    if (!columns.empty()) one.columns.emplace();
+    for (const std::string& column : columns) (*one.columns)[column] = run.Of(column);
   }
-  PrintRunsJson(summaries, false, values);
+  PrintRunsJson(std::move(printed));
 }
 
 // Reports an empty result on stderr, so that the table or JSON on stdout stays valid.
@@ -668,6 +736,10 @@ int RunLs(const LsOptions& options) {
 }
 
 }  // namespace
+
+std::string SweepsSchema() { return SchemaOf<PartForms>(PrintedSweepList()); }
+std::string TrialsSchema() { return SchemaOf<PartForms>(PrintedTrials()); }
+std::string ComparisonSchema() { return SchemaOf<PartForms>(PrintedComparison()); }
 
 std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<LsOptions>();

@@ -13,8 +13,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <unistd.h>
 
 #include "base/system/clock.h"
@@ -25,8 +23,10 @@
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/jobs/job_of_run.h"
 #include "cli/lookup/run_argument.h"
+#include "cli/lookup/run_facts.h"
 #include "cli/lookup/run_list.h"
 #include "metrics/metric_history.h"
 #include "muster/result.h"
@@ -38,6 +38,8 @@
 #include "top/top.h"
 #include "top/top_snapshots.h"
 #include "top/top_state.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -69,13 +71,6 @@ std::string DoneText(const SweepSnapshot& sweep) {
   std::string text = fmt::format("{} of {}", sweep.over, sweep.possible);
   if (sweep.failed > 0) text += fmt::format(", {} failed", sweep.failed);
   return text;
-}
-
-// By role.
-nlohmann::json MetricsJson(const RoleReports& reports) {
-  nlohmann::json json = nlohmann::json::object();
-  for (const auto& [role, values] : reports) json[Readable(role)] = ToJson(Value(values));
-  return json;
 }
 
 // The sweeps of these folders, each a sweeps folder or a sweep directory; by default those below $MUSTER_HOME or the
@@ -127,45 +122,35 @@ void PrintSweepTable(const std::vector<ListedSweep>& sweeps) {
   PrintTable(rows);
 }
 
-nlohmann::json SweepListJson(const std::vector<ListedSweep>& sweeps) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const ListedSweep& sweep : sweeps) {
-    const SweepSnapshot& look = sweep.look;
-    nlohmann::json one = {{"sweep", look.file.sweep_id},
-                          {"name", Readable(look.file.name)},
-                          {"word", Readable(sweep.word)},
-                          {"sweep_dir", Readable(look.dir)},
-                          {"state", look.state},
-                          {"why", look.why.empty() ? nlohmann::json() : nlohmann::json(Readable(look.why))},
-                          {"started_at", look.started_at},
-                          {"seconds", look.seconds},
-                          {"trials", look.possible},
-                          {"over", look.over},
-                          {"failed", look.failed},
-                          {"running", look.running.size()},
-                          {"waiting", look.waiting},
-                          {"slots", look.file.slots > 0 ? nlohmann::json(look.file.slots) : nlohmann::json()},
-                          {"best", nullptr},
-                          {"running_trials", nlohmann::json::array()}};
-    if (!look.waits.empty()) one["waits"] = look.waits;
-    if (look.best) {
-      one["best"] = {{"trial", look.best->trial},
-                     {"attempt", look.best->attempt + 1},
-                     {"value", ObjectiveValue(look.file.objective, look.best->loss)},
-                     {"point", ToJson(Value(look.best->point))}};
-    }
-    for (const RunningTrial& trial : look.running) {
-      nlohmann::json row = RunJson(trial.run, true);
-      row["name"] = Readable(sweep.NameOf(trial));
-      row["trial"] = trial.trial;
-      row["attempt"] = trial.attempt + 1;
-      row["point"] = ToJson(Value(trial.point));
-      row["metrics"] = MetricsJson(trial.metrics);
-      one["running_trials"].push_back(std::move(row));
-    }
-    list.push_back(std::move(one));
+// What is printed as JSON, members in the order of their names.
+struct PrintedActiveSweep {
+  const ListedSweep& sweep;
+};
+template <class V>
+void Parts(V& v, const PrintedActiveSweep& printed) {
+  const SweepSnapshot& look = printed.sweep.look;
+  std::optional<PrintedBest> best;
+  if (look.best) best = BestOf(look.file.objective, *look.best, false);
+  std::vector<PrintedTrialRun> trials;
+  for (const RunningTrial& trial : look.running) {
+    PrintedTrialRun& one = trials.emplace_back(PrintedTrialRun{
+        {trial.run, true, {}, trial.metrics}, trial.trial, std::uint64_t{trial.attempt} + 1, trial.point});
+    one.of.run.name = printed.sweep.NameOf(trial);
   }
-  return list;
+  v("best", best), v("failed", look.failed), v("name", look.file.name), v("over", look.over);
+  v("running", look.running.size()), v("running_trials", trials), v("seconds", look.seconds);
+  v("slots", As<NullIfNone>(look.file.slots)), v("started_at", look.started_at), v("state", look.state);
+  v("sweep", look.file.sweep_id), v("sweep_dir", look.dir), v("trials", look.possible), v("waiting", look.waiting);
+  v("waits", As<UnlessNone>(look.waits)), v("why", As<NullIfNone>(look.why)), v("word", printed.sweep.word);
+}
+struct PrintedProcesses {
+  std::vector<QueuedRun> queued;
+  std::vector<PrintedRun> runs;
+  std::vector<PrintedActiveSweep> sweeps;
+};
+template <class V>
+void Parts(V& v, const PrintedProcesses& printed) {
+  v("format", 1), v("queued", printed.queued), v("runs", printed.runs), v("sweeps", printed.sweeps);
 }
 
 // A sweep in muster top: its running trials instead of processes.
@@ -338,19 +323,11 @@ void PrintTables(const Listed& listed) {
 }
 
 void PrintJson(const Listed& listed) {
-  nlohmann::json runs = nlohmann::json::array();
-  for (const RunSummary& run : listed.runs.runs) {
-    nlohmann::json one = RunJson(run, true);
-    one["metrics"] = MetricsJson(MetricsOf(run));
-    runs.push_back(std::move(one));
-  }
-  nlohmann::json queued = nlohmann::json::array();
-  for (const QueuedRun& run : listed.queued) queued.push_back(QueuedJson(run));
-  const nlohmann::json object = {{"format", 1},
-                                 {"runs", std::move(runs)},
-                                 {"queued", std::move(queued)},
-                                 {"sweeps", SweepListJson(listed.sweeps.sweeps)}};
-  std::printf("%s\n", SerializedJson(object, 2).c_str());
+  PrintedProcesses printed;
+  printed.queued.assign(listed.queued.begin(), listed.queued.end());
+  for (const RunSummary& run : listed.runs.runs) printed.runs.push_back({run, true, {}, MetricsOf(run)});
+  for (const ListedSweep& sweep : listed.sweeps.sweeps) printed.sweeps.push_back({sweep});
+  std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());
 }
 
 int RunPs(const PsOptions& options) {
@@ -451,6 +428,13 @@ int RunTop(TopOptions& options) {
 }
 
 }  // namespace
+
+std::string PsSchema() {
+  ListedSweep sweep;
+  sweep.look.running.emplace_back();
+  const PrintedRun run{{}, true, {}, std::map<std::string, Value::Map>()};
+  return SchemaOf<PartForms>(PrintedProcesses{{}, {run}, {{sweep}}});
+}
 
 std::function<int()> SetupTop(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<TopOptions>();

@@ -15,7 +15,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/system/private_files.h"
@@ -29,6 +28,7 @@
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/jobs/job_of_run.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_facts.h"
@@ -43,6 +43,8 @@
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
 #include "sweep/index/sweep_view.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -243,57 +245,98 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   PrintFailures(totals.failures);
 }
 
-nlohmann::json SweepJson(const OpenedSweep& sweep, const SweepTotals& totals) {
+// What is printed as JSON, members in the order of their names.
+struct PrintedReason {
+  std::string text, place;
+  std::uint64_t trials = 0;
+};
+template <class V>
+void Parts(V& v, const PrintedReason& reason) {
+  v("place", reason.place), v("text", reason.text), v("trials", reason.trials);
+}
+struct PrintedRung {
+  std::uint64_t rung = 1;  // from 1
+  double resource = 0;
+  std::uint64_t trials = 0;
+  std::uint64_t stopped = 0;
+  std::optional<double> best;
+};
+template <class V>
+void Parts(V& v, const PrintedRung& rung) {
+  v("best", rung.best), v("resource", rung.resource), v("rung", rung.rung), v("stopped", rung.stopped);
+  v("trials", rung.trials);
+}
+struct PrintedQuarantine {
+  std::string host, why, at;
+};
+template <class V>
+void Parts(V& v, const PrintedQuarantine& host) {
+  v("at", host.at), v("host", host.host), v("why", host.why);
+}
+template <class V>
+void Parts(V& v, const FailureCause& cause) {
+  v("class", TrialClassName(cause.trial_class)), v("first", cause.first), v("trials", cause.trials);
+  v("why", cause.why);
+}
+template <class V>
+void Parts(V& v, const Failures::Count& count) {
+  v("failed", count.failed), v("over", count.over);
+}
+struct PrintedTotals {
+  std::string sweep, name, sweep_dir, state, why, note, started_at;
+  std::vector<std::string> tags;
+  std::uint64_t trials = 0;
+  std::uint64_t over = 0;
+  std::uint64_t impossible = 0;
+  std::uint64_t running = 0;
+  std::uint64_t attempts = 0;
+  double seconds = 0;
+  std::optional<PrintedBest> best;
+  std::map<std::string, std::uint64_t> classes;
+  std::vector<PrintedReason> reasons;
+  std::vector<PrintedRung> rungs;
+  std::vector<PrintedQuarantine> quarantined;
+  std::vector<FailureCause> causes;
+  std::map<std::string, Failures::ByValue> failures;
+};
+template <class V>
+void Parts(V& v, const PrintedTotals& totals) {
+  v("attempts", totals.attempts), v("best", totals.best), v("causes", totals.causes), v("classes", totals.classes);
+  v("failures", totals.failures), v("format", 1), v("impossible", totals.impossible), v("name", totals.name);
+  v("note", As<NullIfNone>(totals.note)), v("over", totals.over), v("quarantined", totals.quarantined);
+  v("reasons", totals.reasons), v("rungs", totals.rungs), v("running", totals.running), v("seconds", totals.seconds);
+  v("started_at", totals.started_at), v("state", totals.state), v("sweep", totals.sweep);
+  v("sweep_dir", totals.sweep_dir), v("tags", totals.tags), v("trials", totals.trials), v("why", totals.why);
+}
+
+PrintedTotals PrintedTotalsOf(const OpenedSweep& sweep, const SweepTotals& totals) {
   const SweepProgress& progress = sweep.view.progress();
-  nlohmann::json json = {{"format", 1},
-                         {"sweep", progress.sweep_id()},
-                         {"name", Readable(progress.name())},
-                         {"sweep_dir", Readable(sweep.dir)},
-                         {"state", sweep.State()},
-                         {"why", progress.ended() ? Readable(progress.ended()->why) : ""},
-                         {"tags", TagsOfRun(sweep.dir)},
-                         {"note", nullptr},
-                         {"started_at", totals.began},
-                         {"trials", progress.trials()},
-                         {"over", progress.over().size()},
-                         {"impossible", progress.impossible().size()},
-                         {"running", CountsOf(progress, sweep.live).running},
-                         {"attempts", progress.attempts()},
-                         {"seconds", static_cast<double>(progress.trial_ms()) / 1000},
-                         {"best", BestJson(sweep)},
-                         {"classes", ClassesJson(progress)},
-                         {"reasons", nlohmann::json::array()},
-                         {"rungs", nlohmann::json::array()},
-                         {"quarantined", nlohmann::json::array()},
-                         {"causes", nlohmann::json::array()},
-                         {"failures", nlohmann::json::object()}};
-  if (const std::string note = NoteOfRun(sweep.dir); !note.empty()) json["note"] = note;
-  for (const auto& reason : totals.reasons) {
-    json["reasons"].push_back({{"text", reason.text}, {"place", reason.place}, {"trials", reason.count}});
-  }
+  PrintedTotals printed;
+  printed.sweep = progress.sweep_id();
+  printed.name = progress.name();
+  printed.sweep_dir = sweep.dir;
+  printed.state = sweep.State();
+  if (progress.ended()) printed.why = progress.ended()->why;
+  printed.tags = TagsOfRun(sweep.dir);
+  printed.note = NoteOfRun(sweep.dir);
+  printed.started_at = totals.began;
+  printed.trials = progress.trials();
+  printed.over = progress.over().size();
+  printed.impossible = progress.impossible().size();
+  printed.running = CountsOf(progress, sweep.live).running;
+  printed.attempts = progress.attempts();
+  printed.seconds = static_cast<double>(progress.trial_ms()) / 1000;
+  printed.best = BestOf(sweep);
+  printed.classes = ClassesOf(progress);
+  for (const auto& reason : totals.reasons) printed.reasons.push_back({reason.text, reason.place, reason.count});
   for (const auto& rung : totals.rungs) {
-    json["rungs"].push_back(
-        {{"rung", rung.rung + 1},
-         {"resource", rung.resource},
-         {"trials", rung.trials},
-         {"stopped", rung.stopped},
-         {"best", ToJson(rung.best ? Value(ObjectiveValue(sweep.file.objective, *rung.best)) : Value())}});
+    const auto best = rung.best ? std::optional(ObjectiveValue(sweep.file.objective, *rung.best)) : std::nullopt;
+    printed.rungs.push_back({rung.rung + 1, rung.resource, rung.trials, rung.stopped, best});
   }
-  for (const auto& host : totals.quarantined) {
-    json["quarantined"].push_back({{"host", host.host}, {"why", host.why}, {"at", host.wall}});
-  }
-  for (const FailureCause& cause : totals.causes) {
-    json["causes"].push_back({{"class", TrialClassName(cause.trial_class)},
-                              {"why", Readable(cause.why)},
-                              {"trials", cause.trials},
-                              {"first", cause.first}});
-  }
-  for (const auto& [name, values] : totals.failures.by) {
-    for (const auto& [value, count] : values) {
-      json["failures"][Readable(name)][Readable(value)] = {{"over", count.over}, {"failed", count.failed}};
-    }
-  }
-  return json;
+  for (const auto& host : totals.quarantined) printed.quarantined.push_back({host.host, host.why, host.wall});
+  printed.causes = totals.causes;
+  printed.failures = totals.failures.by;
+  return printed;
 }
 
 // Writes to the standard output, as text or as one JSON object. Fails, with nothing printed, if rows cannot be read.
@@ -301,7 +344,7 @@ Result<void> ShowSweep(const OpenedSweep& sweep, bool json) {
   const auto totals = TotalsOf(sweep);
   if (!totals) return Fail(totals.error());
   if (json) {
-    std::printf("%s\n", SerializedJson(SweepJson(sweep, *totals), 2).c_str());
+    std::printf("%s\n", JsonOf<PartForms>(PrintedTotalsOf(sweep, *totals), 2).c_str());
   } else {
     PrintSweep(sweep, *totals);
   }
@@ -421,12 +464,18 @@ int ReportSweep(const std::string& folder, bool json) {
   return Refuse(shown.error());
 }
 
+struct PrintedQueued {
+  QueuedRun run;
+};
+template <class V>
+void Parts(V& v, const PrintedQueued& printed) {
+  QueuedParts(v, printed.run, true);
+}
+
 // A submitted run that no head has begun.
 int ReportNotBegun(const QueuedRun& run, bool json) {
   if (json) {
-    nlohmann::json object = QueuedJson(run);
-    object["format"] = 1;
-    std::printf("%s\n", SerializedJson(object, 1).c_str());
+    std::printf("%s\n", JsonOf<PartForms>(PrintedQueued{run}, 1).c_str());
     return kExitOk;
   }
   std::printf("%s has not begun: %s\n", Printable(run.name).c_str(), PrintableLines(QueueSentence(run)).c_str());
@@ -562,6 +611,20 @@ Result<void> PrintCurve(const OpenedSweep& sweep, std::vector<AttemptRow> attemp
   return {};
 }
 
+// Members are in the order of their names.
+struct PrintedAttempts {
+  std::string sweep;
+  std::uint64_t trial = 0;
+  std::string run_dir;
+  std::vector<PrintedTrial> attempts;
+  std::vector<std::string> decisions;
+};
+template <class V>
+void Parts(V& v, const PrintedAttempts& printed) {
+  v("attempts", printed.attempts), v("decisions", printed.decisions), v("format", 1), v("run_dir", printed.run_dir);
+  v("sweep", printed.sweep), v("trial", printed.trial);
+}
+
 Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, const ShowOptions& options) {
   const auto chosen = ChooseTrial(sweep.view, word);
   if (!chosen) return Fail(chosen.error());
@@ -584,17 +647,12 @@ Result<void> ShowTrial(const OpenedSweep& sweep, const std::string& word, const 
   }
   const auto run_dir = RunDirectoryOf(sweep.view, sweep.dir, *chosen);
   if (!run_dir) return Fail(run_dir.error());
-  nlohmann::json object = {{"format", 1},
-                           {"sweep", sweep.file.sweep_id},
-                           {"trial", chosen->trial},
-                           {"run_dir", Readable(*run_dir)},
-                           {"attempts", nlohmann::json::array()},
-                           {"decisions", *decisions}};
+  PrintedAttempts printed{sweep.file.sweep_id, chosen->trial, *run_dir, {}, *decisions};
   for (const AttemptRow& row : attempts) {
     const TrialFacts attempt(sweep, row);
-    object["attempts"].push_back(attempt.Json(attempt.AttemptState()));
+    printed.attempts.push_back(attempt.Printed(attempt.AttemptState()));
   }
-  std::printf("%s\n", SerializedJson(object, 2).c_str());
+  std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());
   return {};
 }
 
@@ -614,6 +672,10 @@ int RunShow(const ShowOptions& options) {
 }
 
 }  // namespace
+
+std::string SweepReportSchema() { return SchemaOf<PartForms>(PrintedTotals()); }
+std::string QueuedReportSchema() { return SchemaOf<PartForms>(PrintedQueued()); }
+std::string TrialSchema() { return SchemaOf<PartForms>(PrintedAttempts()); }
 
 std::function<int()> SetupShow(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ShowOptions>();

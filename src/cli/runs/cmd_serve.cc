@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +24,7 @@
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/lookup/run_argument.h"
 #include "run/directory/runtime_directory.h"
 #include "run/journal/run_summary.h"
@@ -32,6 +32,8 @@
 #include "serve/http/http_server.h"
 #include "serve/site/served_site.h"
 #include "sweep/record/sweep_directory.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -174,11 +176,21 @@ class StdinEnd {
   std::array<char, 512> ignored_{};
 };
 
+// Members are in the order of their names.
+struct PrintedAddress {
+  const std::string& address;
+  std::uint16_t port;
+  const std::string& redirect;
+};
+template <class V>
+void Parts(V& v, const PrintedAddress& printed) {
+  v("address", printed.address), v("format", 1), v("pid", ::getpid()), v("port", printed.port);
+  v("redirect", printed.redirect);
+}
+
 void PrintAddress(const std::string& address, std::uint16_t port, const std::string& redirect, bool json) {
   if (json) {
-    const nlohmann::json object = {
-        {"format", 1}, {"address", address}, {"port", port}, {"pid", ::getpid()}, {"redirect", Readable(redirect)}};
-    std::printf("%s\n", SerializedJson(object).c_str());
+    std::printf("%s\n", JsonOf<PartForms>(PrintedAddress{address, port, redirect}).c_str());
   } else {
     std::printf("%s\nor open %s; Ctrl-C ends the server\n", address.c_str(), Printable(redirect).c_str());
   }
@@ -216,6 +228,11 @@ int RunServe(const ServeOptions& options) {
 }
 
 }  // namespace
+
+std::string ServerSchema() {
+  const std::string text;
+  return SchemaOf<PartForms>(PrintedAddress{text, 0, text});
+}
 
 std::function<int()> SetupServe(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ServeOptions>();

@@ -5,16 +5,17 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_facts.h"
 #include "cli/lookup/run_list.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -64,6 +65,19 @@ Result<std::vector<TrialFacts>> BestOf(const OpenedSweep& sweep, const ListChoic
   return trials;
 }
 
+// Members are in the order of their names.
+struct PrintedBestTrials {
+  std::optional<PrintedObjective> objective;
+  std::string sweep;
+  std::string sweep_dir;
+  std::vector<PrintedTrial> trials;
+};
+template <class V>
+void Parts(V& v, const PrintedBestTrials& printed) {
+  v("format", 1), v("objective", printed.objective), v("sweep", printed.sweep), v("sweep_dir", printed.sweep_dir);
+  v("trials", printed.trials);
+}
+
 int RunBest(const BestOptions& options) {
   const auto choice = ReadListChoice(options.where, {}, {});
   if (!choice) return Refuse(choice.error(), options.json);
@@ -88,18 +102,15 @@ int RunBest(const BestOptions& options) {
     Print(*sweep, trials);
     return kExitOk;
   }
-  nlohmann::json list = nlohmann::json::array();
-  for (const TrialFacts& trial : trials) list.push_back(trial.Json(trial.State()));
-  const nlohmann::json object = {{"format", 1},
-                                 {"sweep", sweep->file.sweep_id},
-                                 {"sweep_dir", Readable(sweep->dir)},
-                                 {"objective", ObjectiveJson(*sweep)},
-                                 {"trials", std::move(list)}};
-  std::printf("%s\n", SerializedJson(object, 2).c_str());
+  PrintedBestTrials printed{ObjectiveOf(*sweep), sweep->file.sweep_id, sweep->dir, {}};
+  for (const TrialFacts& trial : trials) printed.trials.push_back(trial.Printed(trial.State()));
+  std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());
   return kExitOk;
 }
 
 }  // namespace
+
+std::string BestSchema() { return SchemaOf<PartForms>(PrintedBestTrials()); }
 
 std::function<int()> SetupBest(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<BestOptions>();

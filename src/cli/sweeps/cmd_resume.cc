@@ -8,18 +8,20 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
+#include "cli/command/printed_schemas.h"
 #include "cli/lookup/run_argument.h"
 #include "cli/sweeps/run_sweep.h"
 #include "cli/sweeps/submit_sweep.h"
 #include "run/control/control_protocol.h"
 #include "run/directory/run_directory.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 
@@ -145,6 +147,17 @@ Result<ControlAnswer> AskHead(const std::string& folder, const SteerOptions& opt
   return head->Ask(request);
 }
 
+// Members are in the order of their names.
+struct PrintedLimits {
+  std::string sweep;
+  SweepLimits limits;
+};
+template <class V>
+void Parts(V& v, const PrintedLimits& printed) {
+  v("format", 1), v("max_trials", printed.limits.max_trials), v("slots", printed.limits.slots);
+  v("sweep", printed.sweep), v("trials", printed.limits.trials);
+}
+
 int RunSteer(const SteerOptions& options) {
   if (options.steering.empty()) {
     return Refuse({Error("usage", {}, "nothing to change", "--slots 4, --add-trials 20 or both")}, options.json);
@@ -155,14 +168,7 @@ int RunSteer(const SteerOptions& options) {
   if (!answer) return Refuse(answer.error(), options.json);
   const SweepLimits limits = answer->limits.value_or(SweepLimits{});
   if (options.json) {
-    nlohmann::json object = {{"format", 1},
-                             {"sweep", answer->status.run},
-                             {"trials", limits.trials},
-                             {"max_trials", nullptr},
-                             {"slots", nullptr}};
-    if (limits.max_trials) object["max_trials"] = *limits.max_trials;
-    if (limits.slots) object["slots"] = *limits.slots;
-    std::printf("%s\n", SerializedJson(object, 2).c_str());
+    std::printf("%s\n", JsonOf<PartForms>(PrintedLimits{answer->status.run, limits}, 2).c_str());
     return kExitOk;
   }
   std::string text = fmt::format("{} {}: {} trials", Printable(answer->status.name), answer->status.run, limits.trials);
@@ -173,6 +179,8 @@ int RunSteer(const SteerOptions& options) {
 }
 
 }  // namespace
+
+std::string LimitsSchema() { return SchemaOf<PartForms>(PrintedLimits()); }
 
 std::function<int()> SetupSteer(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<SteerOptions>();

@@ -1,6 +1,7 @@
 #include "cli/sweeps/submit_sweep.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +36,8 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMaxLine = 300;
+// A request that has not left the queue by then is cancelled by another command.
+constexpr std::chrono::seconds kReturnTime{30};
 
 std::string_view NameOf(std::string_view variable) { return variable.substr(0, variable.find('=')); }
 
@@ -73,7 +76,7 @@ class EngineAllocation final : public TrialAllocation {
     if (orphaned_) return Cancel();
     held_->Release();
     // A command that waits in the queue does not read its stdin.
-    if (!granted_) held_->AskToEnd();
+    if (!granted_) held_->AskToEnd(kReturnTime);
   }
 
  private:

@@ -1,14 +1,13 @@
 #include "plan/text/plan_diff.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
 #include <span>
 #include <tuple>
 #include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "base/values/line_diff.h"
 #include "base/values/number_text.h"
@@ -20,6 +19,8 @@
 #include "plan/plan/plan_fields.h"
 #include "plan/text/folded_texts.h"
 #include "plan/text/plan_text.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -418,31 +419,16 @@ void CompareHosts(const Plan& a, const Plan& b, Changes& changes) {
 
 }  // namespace
 
-std::string_view PlanChangeName(PlanChange::Kind kind) {
-  switch (kind) {
-    case Kind::kDerived:
-      return "derived";
-    case Kind::kPlan:
-      return "plan";
-    case Kind::kHosts:
-      return "hosts";
-    case Kind::kFile:
-      return "file";
-    case Kind::kRole:
-      return "role";
-    case Kind::kPlace:
-      return "place";
-    case Kind::kContext:
-      return "context";
-    case Kind::kCommand:
-      return "command";
-    case Kind::kFolder:
-      return "cwd";
-    case Kind::kVariable:
-      return "variable";
-  }
-  return "";
-}
+namespace {
+
+// In the order of PlanChange::Kind.
+constexpr std::array<std::string_view, 10> kPlanChangeNames = {"derived", "plan",    "hosts",   "file", "role",
+                                                               "place",   "context", "command", "cwd",  "variable"};
+static_assert(kPlanChangeNames.size() == static_cast<std::size_t>(Kind::kVariable) + 1);
+
+}  // namespace
+
+std::string_view PlanChangeName(PlanChange::Kind kind) { return kPlanChangeNames[static_cast<std::size_t>(kind)]; }
 
 std::vector<PlanChange> DiffPlans(const Plan& a, const Plan& b) {
   return DiffPlans(a, RestOfPlan(a), b, RestOfPlan(b));
@@ -543,7 +529,6 @@ std::vector<CausedChanges> GroupByCause(const std::vector<PlanChange>& changes, 
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Kind = PlanChange::Kind;
 
 constexpr std::size_t kMaxTexts = 8;         // of one change, in text for users
@@ -660,8 +645,6 @@ std::string GroupTitle(const PlanDifference& diff, const CausedChanges& group) {
   return Joined(names, ", ", " and ") + (group.together ? " together\n" : ", each of them\n");
 }
 
-Json SideJson(const std::optional<std::string>& text) { return text ? Json(*text) : Json(nullptr); }
-
 }  // namespace
 
 std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std::size_t most) {
@@ -773,53 +756,43 @@ std::string DiffText(const PlanDifference& diff) {
   return out;
 }
 
-std::string DiffJson(const PlanDifference& diff) {
-  const auto side = [](const DiffedSide& one) { return Json{{"name", one.name}, {"plan_id", one.plan_id}}; };
-  Json causes = Json::array();
-  for (const PlanCause& cause : diff.causes) {
-    causes.push_back({{"kind", cause.kind},
-                      {"name", cause.name},
-                      {"before", SideJson(cause.before)},
-                      {"after", SideJson(cause.after)},
-                      {"source", cause.source},
-                      {"tried_alone", cause.alone.has_value()},
-                      {"why_not", cause.why_not},
-                      {"lines", cause.details}});
-  }
-  Json changes = Json::array();
-  for (const PlanChange& change : diff.changes) {
-    Json texts = Json::array();
-    for (const ChangedText& text : change.texts) {
-      texts.push_back({{"processes", text.processes},
-                       {"count", text.ids.size()},
-                       {"before", SideJson(text.before)},
-                       {"after", SideJson(text.after)}});
-    }
-    changes.push_back({{"kind", PlanChangeName(change.kind)},
-                       {"role", change.role},
-                       {"name", change.name},
-                       {"values", std::move(texts)}});
-    if (change.kind == Kind::kFile) changes.back()["lines"] = change.lines;
-  }
-  Json groups = Json::array();
-  for (const CausedChanges& group : GroupByCause(diff.changes, diff.causes)) {
-    groups.push_back({{"causes", group.causes}, {"changes", group.changes}, {"together", group.together}});
-  }
-  Json metrics = Json::array();
-  for (const DiffedMetric& metric : diff.metrics) {
-    metrics.push_back({{"name", metric.name}, {"before", SideJson(metric.before)}, {"after", SideJson(metric.after)}});
-  }
-  const Json json = {{"format", 1},
-                     {"same_plan", IsSamePlan(diff)},
-                     {"a", side(diff.a)},
-                     {"b", side(diff.b)},
-                     {"summary", DiffSummary(diff)},
-                     {"causes", std::move(causes)},
-                     {"changes", std::move(changes)},
-                     {"groups", std::move(groups)},
-                     {"notes", diff.notes},
-                     {"metrics", std::move(metrics)}};
-  return SerializedJson(json, 1) + "\n";
+template <class V>
+void Parts(V& v, const DiffedSide& side) {
+  v("name", side.name), v("plan_id", side.plan_id);
 }
+template <class V>
+void Parts(V& v, const PlanCause& cause) {
+  v("kind", cause.kind), v("name", cause.name), v("before", cause.before), v("after", cause.after);
+  v("source", cause.source), v("tried_alone", cause.alone.has_value()), v("why_not", cause.why_not);
+  v("lines", cause.details);
+}
+template <class V>
+void Parts(V& v, const ChangedText& text) {
+  v("processes", text.processes), v("count", text.ids.size()), v("before", text.before), v("after", text.after);
+}
+template <class V>
+void Parts(V& v, const PlanChange& change) {
+  Kind kind = change.kind;
+  v("kind", WithNames(kind, kPlanChangeNames)), v("role", change.role), v("name", change.name);
+  v("values", change.texts), v("lines", OnlyIf(change.kind == Kind::kFile, change.lines));
+}
+template <class V>
+void Parts(V& v, const CausedChanges& group) {
+  v("causes", group.causes), v("changes", group.changes), v("together", group.together);
+}
+template <class V>
+void Parts(V& v, const DiffedMetric& metric) {
+  v("name", metric.name), v("before", metric.before), v("after", metric.after);
+}
+template <class V>
+void Parts(V& v, const PlanDifference& diff) {
+  v("format", 1), v("same_plan", IsSamePlan(diff)), v("a", diff.a), v("b", diff.b), v("summary", DiffSummary(diff));
+  v("causes", diff.causes), v("changes", diff.changes), v("groups", GroupByCause(diff.changes, diff.causes));
+  v("notes", diff.notes), v("metrics", diff.metrics);
+}
+
+std::string DiffJson(const PlanDifference& diff) { return JsonOf<PartForms>(diff, 1) + "\n"; }
+
+std::string DiffSchema() { return SchemaOf<PartForms>(PlanDifference()); }
 
 }  // namespace muster

@@ -134,5 +134,7 @@ std::vector<std::string> ChangeLines(const std::vector<PlanChange>& changes, std
 
 // {"format": 1, "same_plan": …, …}: docs/explain.md.
 std::string DiffJson(const PlanDifference& diff);
+// Its schema (wire/archive/json_schema.h).
+std::string DiffSchema();
 
 }  // namespace muster

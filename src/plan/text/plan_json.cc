@@ -17,6 +17,7 @@
 #include "plan/plan/roles.h"
 #include "plan/text/plan_text.h"
 #include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 
@@ -143,6 +144,46 @@ std::string PlanToJson(const Plan& plan, const Value& inputs, const std::string&
   lines.Line("inputs", inputs);
   out += "}\n";
   return out;
+}
+
+// Describes the JSON of plans.
+
+namespace {
+
+// What PlanWords writes.
+struct PlanShapes : NoForms {
+  static std::string Schema(auto&, const Text&) { return schema::String(); }
+  static std::string Schema(auto&, const FieldAs<NameOfHost, std::uint32_t>&) { return schema::String(); }
+  static std::string Schema(auto&, const FieldAs<NameOfRole, std::uint32_t>&) { return schema::String(); }
+  static std::string Schema(auto&, const FieldAs<NameOfRole, std::vector<std::uint32_t>>&) {
+    return schema::List(schema::String());
+  }
+  static std::string Schema(auto&, const CoreUse&) {
+    return schema::Either({R"({"type":"null"})", schema::Count(), schema::String()});
+  }
+  static std::string Schema(auto& writer, const Process& process) {
+    return writer.Object([&] {
+      Fields(writer, const_cast<Process&>(process));  // the writer only reads
+      writer("command", std::vector<Text>()), writer("cwd", Text());
+      Text what;
+      writer("ready_what", OnlyIf(process.ready_what.has_value(), what));
+      writer("env", Variables()), writer("unset", std::vector<std::string>());
+      writer("context", std::map<std::string, Value::Map>());
+    });
+  }
+};
+
+}  // namespace
+
+std::string PlanSchema() {
+  SchemaWriter<PlanShapes> writer;
+  return writer.Object([&] {
+    int format = kPlanJsonFormat;
+    Plan plan;
+    writer("format", format), writer("id", std::string());
+    Fields(writer, plan);
+    writer("inputs", std::vector<Value>());
+  });
 }
 
 // Reads a plan from untrusted JSON: every field has a type, every error names its field.

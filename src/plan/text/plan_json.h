@@ -27,6 +27,9 @@ Value NestedContext(const ContextValues& context);
 // folded, because the id is that of the canonical text; callers that already have it pass it as `id`.
 std::string PlanToJson(const Plan& plan, const Value& inputs = Value(Value::List{}), const std::string& id = {});
 
+// The schema of that JSON (wire/archive/json_schema.h).
+std::string PlanSchema();
+
 // The folded plan, checked by ValidatePlan. Kind "plan_json" for invalid JSON or fields (the message names the field)
 // and if the "id" is not that of the plan. Unknown fields are ignored.
 Result<Plan> PlanFromJson(std::string_view bytes);

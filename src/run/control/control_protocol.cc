@@ -16,6 +16,7 @@
 #include "base/values/value_text.h"
 #include "muster/value.h"
 #include "run/lines/json_lines.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 
@@ -60,14 +61,15 @@ void Fields(V& v, ProcessStatus& process) {
 }
 
 // The answer to a refused request.
-struct Refusal {
+struct ControlRefusal {
   std::string error;
+  std::string muster = MUSTER_VERSION;  // of the head
 };
 template <class V>
-void Fields(V& v, Refusal& refusal) {
+void Fields(V& v, ControlRefusal& refusal) {
   std::int64_t format = kControlFormat;
   bool ok = false;
-  v("error", refusal.error), v("format", format), v("ok", ok);
+  v("error", refusal.error), v("format", format), v("muster", MayBeMissing(refusal.muster)), v("ok", ok);
   if constexpr (V::kReading) {
     if (format != kControlFormat || ok || refusal.error.empty()) v.Fail();
   }
@@ -86,8 +88,10 @@ void Fields(V& v, ControlAnswer& answer) {
     v("processes", As<UnlessNone>(processes)), v("ran_ms", As<UnlessNone>(ran_ms));
     if (format != kControlFormat || !ok || processes.has_value() > ran_ms.has_value()) return v.Fail();
     if (processes) answer.processes = {*ran_ms, *std::move(processes)};
-  } else if (answer.processes) {
-    v("processes", answer.processes->processes), v("ran_ms", answer.processes->ran_ms);
+  } else {
+    auto processes = answer.processes.value_or(ProcessStatuses{});
+    v("processes", OnlyIf(answer.processes.has_value(), processes.processes));
+    v("ran_ms", OnlyIf(answer.processes.has_value(), processes.ran_ms));
   }
   v("status", answer.status);
 }
@@ -121,6 +125,10 @@ std::string Line(const T& object) {
 
 }  // namespace
 
+std::string ControlRequestSchema() { return SchemaOf(ControlRequest()); }
+
+std::string ControlAnswerSchema() { return schema::Either({SchemaOf(ControlAnswer()), SchemaOf(ControlRefusal())}); }
+
 tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view line) {
   const tl::expected<Value, std::string> object = ObjectOf(line);
   if (!object) return Refused(object.error());
@@ -149,7 +157,7 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
 std::string ControlRequestLine(const ControlRequest& request) { return Line(request); }
 
 std::string ControlAnswerLine(const ControlAnswer& answer) {
-  return answer.error.empty() ? Line(answer) : Line(Refusal{answer.error});
+  return answer.error.empty() ? Line(answer) : Line(ControlRefusal{answer.error});
 }
 
 tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view line) {
@@ -161,10 +169,16 @@ tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view lin
   }
   const tl::expected<Value, std::string> object = ObjectOf(line);
   if (!object) return Refused(object.error());
-  Refusal refusal;
+  ControlRefusal refusal;
   JsonReader refused;
   refused.Get(*object, refusal);
-  if (refused.ok()) return ControlAnswer{refusal.error, false, {}};
+  if (refused.ok()) {
+    if (refusal.muster == MUSTER_VERSION) return ControlAnswer{refusal.error, false, {}};
+    return ControlAnswer{fmt::format("{} (the head is muster {}, this is muster " MUSTER_VERSION ")", refusal.error,
+                                     Printable(refusal.muster).substr(0, 80)),
+                         false,
+                         {}};
+  }
   ControlAnswer answer;
   JsonReader reader;
   reader.Get(*object, answer);

@@ -130,6 +130,10 @@ struct ControlAnswer {
 tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view line);
 tl::expected<ControlAnswer, std::string> ParseControlAnswer(std::string_view line);
 
+// The schemas (wire/archive/json_schema.h) of requests and of answers.
+std::string ControlRequestSchema();
+std::string ControlAnswerSchema();
+
 // Lines, newline included.
 std::string ControlRequestLine(const ControlRequest& request);
 std::string ControlAnswerLine(const ControlAnswer& answer);

@@ -12,6 +12,7 @@
 #include "base/system/unique_fd.h"
 #include "base/values/quoting.h"
 #include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -98,6 +99,10 @@ std::string JobEndText(const std::string& end, const std::string& host) {
   std::replace(words.begin(), words.end(), '_', ' ');
   return "ended: " + words;
 }
+
+std::string JobRecordSchema() { return SchemaOf(JobRecord()); }
+std::string JobAttemptsSchema() { return SchemaOf(JobAttempts()); }
+std::string JobEndSchema() { return SchemaOf(JobEnd()); }
 
 Result<void> WriteJobRecord(int folder, const JobRecord& record) {
   return ReplaceFile(folder, kJobEntry.name, JsonOf(record) + "\n");

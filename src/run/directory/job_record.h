@@ -59,6 +59,11 @@ struct JobEnd {
 // may be empty).
 std::string JobEndText(const std::string& end, const std::string& host);
 
+// The schemas (wire/archive/json_schema.h) of job.json, attempts.json and job_end.json.
+std::string JobRecordSchema();
+std::string JobAttemptsSchema();
+std::string JobEndSchema();
+
 Result<void> WriteJobRecord(int folder, const JobRecord& record);
 // Nothing: the run was not submitted, or the file is invalid.
 std::optional<JobRecord> ReadJobRecord(const std::string& run_dir);

@@ -1,7 +1,6 @@
 #include "run/directory/run_directory.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -10,7 +9,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -25,19 +23,12 @@
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
+#include "spawn/start/account_names.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
 
 bool IsOwn(uid_t owner) { return owner == ::geteuid(); }
-
-std::string UserName(uid_t user) {
-  std::array<char, 4096> room;
-  passwd entry{};
-  passwd* found = nullptr;
-  const bool known = ::getpwuid_r(user, &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
-  return known ? Printable(found->pw_name) : fmt::format("uid {}", user);
-}
 
 std::optional<uid_t> OwnerOf(const std::string& directory) {
   struct stat status {};

@@ -34,9 +34,6 @@ enum class DirectoryUse : std::uint8_t {
 
 bool IsOwn(uid_t owner);
 
-// "ana", or "uid 1004" for a user without a name; safe for a terminal.
-std::string UserName(uid_t user);
-
 // The owner of the directory at the path, with links followed; empty if there is none.
 std::optional<uid_t> OwnerOf(const std::string& directory);
 

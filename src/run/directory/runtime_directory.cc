@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "run/directory/run_directory.h"
+#include "spawn/start/account_names.h"
 
 namespace muster {
 namespace {
@@ -137,14 +137,6 @@ std::vector<std::string> FoldersOfLiveHeads(const std::string& heads_folder) {
 }
 
 namespace {
-
-std::string GroupName(gid_t group) {
-  std::array<char, 16384> room;
-  struct group entry {};
-  struct group* found = nullptr;
-  const bool known = ::getgrgid_r(group, &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
-  return known ? Printable(found->gr_name) : fmt::format("gid {}", group);
-}
 
 // Who else can rename the entries of this folder; empty: nobody.
 std::string OthersWhoReplace(const struct stat& folder) {

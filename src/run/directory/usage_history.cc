@@ -7,6 +7,7 @@
 
 #include "base/system/private_files.h"
 #include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -142,6 +143,8 @@ std::string UsageHistory::Lines() const {
   for (const auto& [at_ms, sample] : samples) lines += JsonOf(sample) + '\n';
   return lines;
 }
+
+std::string UsageSchema() { return SchemaOf(Sample()); }
 
 std::string UsageLine(std::uint64_t at_ms, const std::vector<std::pair<ProcessId, UsagePoint>>& points) {
   Sample sample{at_ms};

@@ -56,6 +56,8 @@ class UsageHistory {
   std::map<ProcessId, std::vector<UsagePoint>> points_;
 };
 
+// The schema (wire/archive/json_schema.h) of the lines.
+std::string UsageSchema();
 // The line of a sample that was received at that time.
 std::string UsageLine(std::uint64_t at_ms, const std::vector<std::pair<ProcessId, UsagePoint>>& sample);
 

@@ -1,16 +1,19 @@
 #include "run/hosts/inspection_report.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
 #include "plan/hosts/host_list.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -56,8 +59,6 @@ std::vector<std::string> RefusalHints(const std::vector<HostRefusal>& refusals) 
 }
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLineColumns = 120;
 
@@ -105,61 +106,8 @@ std::string FactsText(const HostFacts& facts) {
   return text;
 }
 
-Json LimitJson(std::uint64_t value) { return value == LimitFact::kUnlimited ? Json("unlimited") : Json(value); }
-
-Json FactsJson(const HostFacts& facts) {
-  Json limits = Json::object();
-  for (const LimitFact& limit : facts.limits) {
-    limits[limit.name] = {{"soft", LimitJson(limit.soft)}, {"hard", LimitJson(limit.hard)}};
-  }
-  Json trials = Json::array();
-  for (const HostCheck& trial : facts.trials) {
-    trials.push_back({{"kind", trial.kind},
-                      {"what", trial.what},
-                      {"error", trial.error.empty() ? Json(nullptr) : Json(trial.error)}});
-  }
-  Json disks = Json::array();
-  for (const DiskFact& disk : facts.disks) {
-    disks.push_back({{"what", disk.what},
-                     {"path", disk.path},
-                     {"kind", disk.kind},
-                     {"bytes", disk.bytes},
-                     {"free_bytes", disk.free_bytes},
-                     {"inodes", disk.inodes},
-                     {"free_inodes", disk.free_inodes},
-                     {"error", disk.error.empty() ? Json(nullptr) : Json(disk.error)}});
-  }
-  Json programs = Json::object();
-  for (const ProgramFact& program : facts.programs) {
-    programs[program.name] = program.path.empty() ? Json(nullptr) : Json(program.path);
-  }
-  Json pythons = Json::object();
-  for (const PythonFact& python : facts.pythons) {
-    pythons[python.program] = {{"version", python.version.empty() ? Json(nullptr) : Json(python.version)},
-                               {"packages", python.packages},
-                               {"error", python.error.empty() ? Json(nullptr) : Json(python.error)}};
-  }
-  return {{"muster", facts.muster},
-          {"system", facts.system},
-          {"kernel", facts.kernel},
-          {"machine", facts.machine},
-          {"root", facts.root},
-          {"cores", facts.cores},
-          {"memory_bytes", facts.memory_bytes},
-          {"device_kind", facts.device_kind.empty() ? Json(nullptr) : Json(facts.device_kind)},
-          {"devices", facts.devices},
-          {"drivers", facts.drivers},
-          {"addresses", facts.addresses},
-          {"limits", std::move(limits)},
-          {"trials", std::move(trials)},
-          {"disks", std::move(disks)},
-          {"programs", std::move(programs)},
-          {"pythons", std::move(pythons)},
-          {"variables", facts.variables}};
-}
-
-Json NamesJson(std::span<const InspectedHost> hosts, const HostSet& set) {
-  Json names = Json::array();
+std::vector<std::string> NamesOf(std::span<const InspectedHost> hosts, const HostSet& set) {
+  std::vector<std::string> names;
   for (const std::uint32_t host : set) names.push_back(hosts[host].name);
   return names;
 }
@@ -177,7 +125,7 @@ std::string HostDifferenceLine(std::span<const InspectedHost> hosts, const HostD
 }
 
 std::string InspectionText(std::span<const InspectedHost> hosts, const HostComparison& comparison,
-                           const std::vector<std::string>& remembered) {
+                           const std::vector<std::string>& remembered, const std::vector<std::string>& agents) {
   const auto reached = std::count_if(hosts.begin(), hosts.end(), [](const InspectedHost& h) { return h.why.empty(); });
   std::string text;
   if (hosts.size() == 1) {
@@ -186,6 +134,7 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
   } else {
     text = fmt::format("{} hosts, {} of them reached\n", hosts.size(), reached);
   }
+  if (!agents.empty()) text += fmt::format("agents for other architectures: {}\n", fmt::join(agents, ", "));
   text += comparison.faults.empty() ? "no faults\n" : "faults\n";
   for (const HostFault& fault : comparison.faults) text += FaultText(hosts, fault);
   if (!comparison.lacks.empty()) text += "missing, optional\n";
@@ -198,49 +147,161 @@ std::string InspectionText(std::span<const InspectedHost> hosts, const HostCompa
   return text;
 }
 
-std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison,
-                           const std::vector<std::string>& remembered) {
-  Json all = Json::array();
-  for (const InspectedHost& host : hosts) {
-    const bool reached = host.why.empty();
-    Json clock = nullptr;
-    if (host.clock) {
-      clock = {{"ahead", InSeconds(host.clock->offset_ns)}, {"error", InSeconds(host.clock->error_ns)}};
-    }
-    all.push_back({{"name", host.name},
-                   {"reached", reached},
-                   {"why", reached ? Json(nullptr) : Json(host.why)},
-                   {"missing", host.missing.empty() ? Json(nullptr) : Json(host.missing)},
-                   {"clock", std::move(clock)},
-                   {"facts", reached ? FactsJson(host.facts) : Json(nullptr)}});
+template <class V>
+void Parts(V& v, const DiskFact& disk) {
+  v("what", disk.what), v("path", disk.path), v("kind", disk.kind), v("bytes", disk.bytes);
+  v("free_bytes", disk.free_bytes), v("inodes", disk.inodes), v("free_inodes", disk.free_inodes);
+  v("error", As<NullIfNone>(disk.error));
+}
+template <class V>
+void Parts(V& v, const HostCheck& check) {
+  v("kind", check.kind), v("what", check.what), v("error", As<NullIfNone>(check.error));
+}
+template <class V>
+void Parts(V& v, const PythonFact& python) {
+  v("version", As<NullIfNone>(python.version)), v("packages", python.packages),
+      v("error", As<NullIfNone>(python.error));
+}
+
+namespace {
+
+struct ReportedLimit {
+  std::uint64_t value = 0;
+};
+struct InspectionForms : PartForms {
+  using PartForms::Put;
+  using PartForms::Schema;
+  static void Put(auto& v, const ReportedLimit& limit) {
+    limit.value == LimitFact::kUnlimited ? v.PutText("unlimited") : v.Put(limit.value);
   }
-  const auto findings = [&](const std::vector<HostFault>& all_of_them) {
-    Json list = Json::array();
-    for (const HostFault& fault : all_of_them) {
-      list.push_back({{"kind", fault.kind},
-                      {"text", fault.text},
-                      {"effect", fault.effect.empty() ? Json(nullptr) : Json(fault.effect)},
-                      {"fix", fault.hint.empty() ? Json(nullptr) : Json(fault.hint)},
-                      {"hosts", NamesJson(hosts, fault.hosts)}});
-    }
-    return list;
+  static std::string Schema(auto&, const ReportedLimit&) {
+    return schema::Either({schema::Count(), schema::OneOf(std::array<std::string_view, 1>{"unlimited"})});
+  }
+};
+
+struct BothLimits {
+  ReportedLimit soft;
+  ReportedLimit hard;
+};
+template <class V>
+void Parts(V& v, const BothLimits& limits) {
+  v("soft", limits.soft), v("hard", limits.hard);
+}
+
+std::optional<std::string> OrNothing(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+}  // namespace
+
+template <class V>
+void Parts(V& v, const HostFacts& facts) {
+  InOrder<BothLimits> limits;
+  for (const LimitFact& limit : facts.limits) limits.members.push_back({limit.name, {{limit.soft}, {limit.hard}}});
+  InOrder<std::optional<std::string>> programs;
+  for (const ProgramFact& program : facts.programs)
+    programs.members.emplace_back(program.name, OrNothing(program.path));
+  InOrder<PythonFact> pythons;
+  for (const PythonFact& python : facts.pythons) pythons.members.emplace_back(python.program, python);
+  v("muster", facts.muster), v("system", facts.system), v("kernel", facts.kernel), v("machine", facts.machine);
+  v("root", facts.root), v("cores", facts.cores), v("memory_bytes", facts.memory_bytes);
+  v("device_kind", As<NullIfNone>(facts.device_kind)), v("devices", facts.devices), v("drivers", facts.drivers);
+  v("addresses", facts.addresses), v("limits", limits), v("trials", facts.trials), v("disks", facts.disks);
+  v("programs", programs), v("pythons", pythons), v("variables", facts.variables);
+}
+
+namespace {
+
+struct ClockSeconds {
+  double ahead = 0;
+  double error = 0;
+};
+template <class V>
+void Parts(V& v, const ClockSeconds& clock) {
+  v("ahead", clock.ahead), v("error", clock.error);
+}
+
+struct NamedFinding {
+  const HostFault& fault;
+  std::vector<std::string> hosts;
+};
+template <class V>
+void Parts(V& v, const NamedFinding& finding) {
+  v("kind", finding.fault.kind), v("text", finding.fault.text), v("effect", As<NullIfNone>(finding.fault.effect));
+  v("fix", As<NullIfNone>(finding.fault.hint)), v("hosts", finding.hosts);
+}
+
+struct NamedVariant {
+  std::string value;
+  std::vector<std::string> hosts;
+};
+template <class V>
+void Parts(V& v, const NamedVariant& variant) {
+  v("value", variant.value), v("hosts", variant.hosts);
+}
+struct NamedDifference {
+  std::string subject;
+  std::vector<NamedVariant> variants;
+};
+template <class V>
+void Parts(V& v, const NamedDifference& difference) {
+  v("subject", difference.subject), v("variants", difference.variants);
+}
+
+struct Inspection {
+  std::span<const InspectedHost> hosts;
+  const HostComparison& comparison;
+  const std::vector<std::string>& remembered;
+  const std::vector<std::string>& agents;
+};
+
+}  // namespace
+
+template <class V>
+void Parts(V& v, const InspectedHost& host) {
+  const bool reached = host.why.empty();
+  std::optional<ClockSeconds> clock;
+  if (host.clock) clock = {InSeconds(host.clock->offset_ns), InSeconds(host.clock->error_ns)};
+  v("name", host.name), v("reached", reached), v("why", As<NullIfNone>(host.why));
+  v("missing", As<NullIfNone>(host.missing)), v("clock", clock);
+  v("facts", reached ? std::optional(host.facts) : std::nullopt);
+}
+
+namespace {
+
+template <class V>
+void Parts(V& v, const Inspection& inspection) {
+  const auto& [hosts, comparison, remembered, agents] = inspection;
+  const auto findings = [&hosts = hosts](const std::vector<HostFault>& faults) {
+    std::vector<NamedFinding> all;
+    for (const HostFault& fault : faults) all.push_back({fault, NamesOf(hosts, fault.hosts)});
+    return all;
   };
-  Json differences = Json::array();
+  std::vector<NamedDifference> differences;
   for (const HostDifference& difference : comparison.differences) {
-    Json variants = Json::array();
-    for (const HostVariant& variant : difference.variants) {
-      variants.push_back({{"value", variant.value}, {"hosts", NamesJson(hosts, variant.hosts)}});
-    }
-    differences.push_back({{"subject", difference.subject}, {"variants", std::move(variants)}});
+    NamedDifference& named = differences.emplace_back();
+    named.subject = difference.subject;
+    for (const HostVariant& variant : difference.variants)
+      named.variants.push_back({variant.value, NamesOf(hosts, variant.hosts)});
   }
-  const Json json = {{"format", 1},
-                     {"ok", comparison.faults.empty()},
-                     {"hosts", std::move(all)},
-                     {"faults", findings(comparison.faults)},
-                     {"lacks", findings(comparison.lacks)},
-                     {"differences", std::move(differences)},
-                     {"remembered", remembered}};
-  return SerializedJson(json, 1) + '\n';
+  v("format", 1), v("ok", comparison.faults.empty());
+  v("hosts", std::vector<InspectedHost>(hosts.begin(), hosts.end()));
+  v("faults", findings(comparison.faults)), v("lacks", findings(comparison.lacks)), v("differences", differences);
+  v("remembered", remembered), v("agents", agents);
+}
+
+}  // namespace
+
+std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison,
+                           const std::vector<std::string>& remembered, const std::vector<std::string>& agents) {
+  return JsonOf<InspectionForms>(Inspection{hosts, comparison, remembered, agents}, 1) + '\n';
+}
+
+std::string InspectionSchema() {
+  HostComparison comparison;  // with an element of lists whose elements have no default
+  comparison.faults.emplace_back();
+  comparison.lacks.emplace_back();
+  return SchemaOf<InspectionForms>(Inspection{{}, comparison, {}, {}});
 }
 
 }  // namespace muster

@@ -35,12 +35,17 @@ std::string HostFaultLine(std::span<const InspectedHost> hosts, const HostFault&
 std::string HostDifferenceLine(std::span<const InspectedHost> hosts, const HostDifference& difference);
 
 // For several hosts only differences and faults; for one host everything. `remembered`: lines about hosts that failed
-// recently (run/hosts/bad_hosts.h).
+// recently (run/hosts/bad_hosts.h). `agents`: the architectures of other hosts for which an agent is installed here.
 std::string InspectionText(std::span<const InspectedHost> hosts, const HostComparison& comparison,
-                           const std::vector<std::string>& remembered = {});
+                           const std::vector<std::string>& remembered = {},
+                           const std::vector<std::string>& agents = {});
 
-// {"format": 1, "ok": …, "hosts": […], "faults": […], "differences": […], "remembered": […]}: everything.
+// {"format": 1, "ok": …, "hosts": […], "faults": […], "differences": […], "remembered": […], "agents": […]}:
+// everything.
 std::string InspectionJson(std::span<const InspectedHost> hosts, const HostComparison& comparison,
-                           const std::vector<std::string>& remembered = {});
+                           const std::vector<std::string>& remembered = {},
+                           const std::vector<std::string>& agents = {});
+// The schema (wire/archive/json_schema.h) of that JSON.
+std::string InspectionSchema();
 
 }  // namespace muster

@@ -15,6 +15,7 @@
 #include "muster/value.h"
 #include "run/lines/json_lines.h"
 #include "wire/archive/archive.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 #include "wire/protocol/event_fields.h"
 
@@ -214,6 +215,13 @@ Parsed ReadLine(std::string_view line) {
 }  // namespace
 
 std::string_view EntryName(const JournalEntry& entry) { return kEntryNames[entry.index()]; }
+
+std::string JournalSchema() {
+  return SchemaOfEntries<JournalEntry>(kEntryNames, [](SchemaWriter<>& writer) {
+    const JournalRecord record;
+    writer("seq", record.seq), writer("wall", record.wall), writer("at", record.at);
+  });
+}
 
 std::string JournalLine(const JournalRecord& record) {
   std::string line = "{";

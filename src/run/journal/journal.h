@@ -66,6 +66,9 @@ struct RecordMark {
 // The name in the line, such as "process_exited".
 std::string_view EntryName(const JournalEntry& entry);
 
+// The schema (wire/archive/json_schema.h) of the lines.
+std::string JournalSchema();
+
 // The record as a line, newline included. Bytes of strings that are not UTF-8 are written as \xNN.
 std::string JournalLine(const JournalRecord& record);
 

@@ -18,6 +18,7 @@
 #include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
 #include "spawn/start/spawn_spec.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -35,6 +36,8 @@ std::string OneLine(std::string_view text) {
 std::string NoticeText(const Notice& notice) {
   return OneLine(fmt::format("{} {} ({} {} on {})", notice.name, notice.what, notice.kind, notice.id, notice.host));
 }
+
+std::string NoticeSchema() { return SchemaOf(Notice()); }
 
 std::string NoticeLine(Notice notice) {
   notice.text = NoticeText(notice);
@@ -387,5 +390,7 @@ void Notifier::CheckDone() {
   end_.cancel();
   boost::asio::post(io_, std::exchange(done_, nullptr));
 }
+
+std::string NotificationsSchema() { return SchemaOf(SentLine()); }
 
 }  // namespace muster

@@ -123,6 +123,9 @@ void Fields(V& v, Notice& notice) {
 std::string NoticeText(const Notice& notice);
 // The JSON: one line, newline included, without the values of known secrets. Long texts are cut.
 std::string NoticeLine(Notice notice);
+// The schemas (wire/archive/json_schema.h) of that JSON, and of the lines of notifications.jsonl.
+std::string NoticeSchema();
+std::string NotificationsSchema();
 
 // The call of curl that posts a text to a webhook. The address is a secret: it is in the input, not in the words.
 

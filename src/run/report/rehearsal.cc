@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/system/private_files.h"
 #include "base/values/number_text.h"
@@ -24,6 +23,8 @@
 #include "run/hosts/host_differences.h"
 #include "run/journal/head_facts.h"
 #include "run/start/rehearsal_plan.h"
+#include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -582,10 +583,8 @@ int RehearsalExitCode(const Rehearsal& rehearsal) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array<const char*, 3> kWords = {"ok", "FAILED", "not checked"};
-constexpr std::array<const char*, 3> kJsonWords = {"ok", "failed", "not_checked"};
+constexpr std::array<std::string_view, 3> kJsonWords = {"ok", "failed", "not_checked"};
 
 // Processes by host and role, in the order of the plan.
 struct FindingGroup {
@@ -616,30 +615,6 @@ std::string FailureText(const Rehearsal& rehearsal, const RehearsalFailure& fail
     text += " cannot reach " + PartyText(rehearsal, failure.peers);
   if (!failure.processes.empty()) text += ": ";
   return text + failure.text;
-}
-
-Json PartyJson(const Rehearsal& rehearsal, const std::vector<std::uint32_t>& processes) {
-  Json list = Json::array();
-  for (const std::uint32_t index : processes) {
-    const RehearsedProcess& process = rehearsal.processes[index];
-    list.push_back({{"role", process.role},
-                    {"index", process.index},
-                    {"rank", process.rank ? Json(*process.rank) : Json(nullptr)},
-                    {"host", Readable(process.host)}});
-  }
-  return list;
-}
-
-Json FailuresJson(const Rehearsal& rehearsal, const std::vector<RehearsalFailure>& failures) {
-  Json list = Json::array();
-  for (const RehearsalFailure& failure : failures) {
-    list.push_back({{"check", CheckName(failure.check)},
-                    {"text", Readable(failure.text)},
-                    {"hint", Json(ReadableOrNull(failure.hint))},
-                    {"processes", PartyJson(rehearsal, failure.processes)},
-                    {"peers", PartyJson(rehearsal, failure.peers)}});
-  }
-  return list;
 }
 
 }  // namespace
@@ -686,26 +661,57 @@ std::string RehearsalText(const Rehearsal& rehearsal) {
   return text;
 }
 
-std::string RehearsalJson(const Rehearsal& rehearsal) {
-  Json checks = Json::array();
-  for (const RehearsalRow& row : rehearsal.rows) {
-    checks.push_back({{"check", CheckName(row.check)},
-                      {"outcome", kJsonWords[static_cast<std::size_t>(row.outcome)]},
-                      {"text", Readable(row.text)}});
-  }
-  const Json json = {{"format", 1},
-                     {"run", rehearsal.run},
-                     {"name", Readable(rehearsal.name)},
-                     {"run_dir", Readable(rehearsal.run_dir)},
-                     {"ok", rehearsal.ok()},
-                     {"exit_code", RehearsalExitCode(rehearsal)},
-                     {"seconds", rehearsal.seconds},
-                     {"hosts", rehearsal.hosts},
-                     {"processes", rehearsal.processes.size()},
-                     {"checks", std::move(checks)},
-                     {"failures", FailuresJson(rehearsal, rehearsal.failures)},
-                     {"notes", FailuresJson(rehearsal, rehearsal.notes)}};
-  return SerializedJson(json, 2) + "\n";
+template <class V>
+void Parts(V& v, const RehearsedProcess& process) {
+  v("role", process.role), v("index", process.index), v("rank", process.rank), v("host", process.host);
+}
+template <class V>
+void Parts(V& v, const RehearsalRow& row) {
+  v("check", CheckName(row.check)), v("outcome", kJsonWords[static_cast<std::size_t>(row.outcome)]),
+      v("text", row.text);
+}
+
+namespace {
+
+// With its processes.
+struct FailureOf {
+  const Rehearsal& rehearsal;
+  const RehearsalFailure& failure;
+};
+template <class V>
+void Parts(V& v, const FailureOf& of) {
+  const auto processes = [&](const std::vector<std::uint32_t>& indices) {
+    std::vector<RehearsedProcess> all;
+    for (const std::uint32_t index : indices) all.push_back(of.rehearsal.processes[index]);
+    return all;
+  };
+  v("check", CheckName(of.failure.check)), v("text", of.failure.text), v("hint", As<NullIfNone>(of.failure.hint));
+  v("processes", processes(of.failure.processes)), v("peers", processes(of.failure.peers));
+}
+
+std::vector<FailureOf> FailuresOf(const Rehearsal& rehearsal, const std::vector<RehearsalFailure>& failures) {
+  std::vector<FailureOf> all;
+  for (const RehearsalFailure& failure : failures) all.push_back({rehearsal, failure});
+  return all;
+}
+
+}  // namespace
+
+template <class V>
+void Parts(V& v, const Rehearsal& rehearsal) {
+  v("format", 1), v("run", rehearsal.run), v("name", rehearsal.name), v("run_dir", rehearsal.run_dir);
+  v("ok", rehearsal.ok()), v("exit_code", RehearsalExitCode(rehearsal)), v("seconds", rehearsal.seconds);
+  v("hosts", rehearsal.hosts), v("processes", rehearsal.processes.size()), v("checks", rehearsal.rows);
+  v("failures", FailuresOf(rehearsal, rehearsal.failures)), v("notes", FailuresOf(rehearsal, rehearsal.notes));
+}
+
+std::string RehearsalJson(const Rehearsal& rehearsal) { return JsonOf<PartForms>(rehearsal, 2) + "\n"; }
+
+std::string RehearsalSchema() {
+  Rehearsal rehearsal;  // with an element of lists whose elements have no default
+  rehearsal.failures.emplace_back();
+  rehearsal.notes.emplace_back();
+  return SchemaOf<PartForms>(rehearsal);
 }
 
 }  // namespace muster

@@ -81,5 +81,7 @@ std::string PartyText(const Rehearsal& rehearsal, std::span<const std::uint32_t>
 // As text, safe for a terminal, ending with a newline; and as JSON.
 std::string RehearsalText(const Rehearsal& rehearsal);
 std::string RehearsalJson(const Rehearsal& rehearsal);
+// The schema (wire/archive/json_schema.h) of that JSON.
+std::string RehearsalSchema();
 
 }  // namespace muster

@@ -8,6 +8,7 @@
 #include "base/values/number_text.h"
 #include "run/report/report.h"
 #include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 
@@ -15,17 +16,7 @@ namespace muster {
 
 namespace {
 
-// Writes each part of a report as the object of its Parts(), which are also those of types that the journal and the
-// agents describe in another form.
-struct ReportForms : NoForms {
-  template <class V, class T>
-  requires requires(V& v, const T& part) { Parts(v, part); }
-  static void Put(V& v, const T& part) {
-    v.Open('{');
-    Parts(v, part);
-    v.Close('}');
-  }
-};
+struct ReportForms : PartForms {};  // beside Parts() of this file, which are those of its format alone
 
 // Rounded to microseconds, the precision of the clocks.
 double Seconds(double seconds) { return std::round(seconds * 1e6) / 1e6; }
@@ -47,8 +38,10 @@ void Parts(V& v, const Members& members) {
 
 template <class V>
 void Parts(V& v, const ErrorNote& note) {
-  if (!note.unreadable.empty()) return v("unreadable", note.unreadable);
-  v("message", note.message), v("at", OrNull(note.at)), v("traceback", note.traceback), v("more", note.more);
+  const bool read = note.unreadable.empty();
+  v("unreadable", OnlyIf(!read, note.unreadable)), v("message", OnlyIf(read, note.message));
+  v("at", OnlyIf(read, OrNull(note.at))), v("traceback", OnlyIf(read, note.traceback));
+  v("more", OnlyIf(read, note.more));
 }
 
 template <class V>
@@ -209,7 +202,7 @@ void Parts(V& v, const ProcessReport& process) {
   v("role", process.role), v("index", process.index), v("rank", process.rank), v("host", process.host);
   v("devices", process.devices), v("cores", OrNull(process.cores)), v("attempts", process.attempts);
   v("verdict", process.verdict);
-  if (process.usage) v("usage", *process.usage);
+  v("usage", OnlyIf(process.usage.has_value(), process.usage));
 }
 
 template <class V>
@@ -355,10 +348,9 @@ void Parts(V& v, const ReportOfRun& of_run) {
   v("replacements", report.replacements), v("dumps", report.dumps), v("processes", report.processes);
   v("contexts", report.contexts), v("receipt", report.receipt);
   v("timings", AllTimings{report.timings, report.startup});
-  if (!files.empty()) v("files", files);
-  if (!report.unreadable_logs.empty()) v("unreadable_logs", report.unreadable_logs);
-  if (!report.dropped_logs.empty()) v("dropped_logs", report.dropped_logs);
-  if (!of_run.run_dir.empty()) v("run_dir", of_run.run_dir);
+  v("files", OnlyIf(!files.empty(), files)), v("unreadable_logs", As<UnlessNone>(report.unreadable_logs));
+  v("dropped_logs", OnlyIf(!report.dropped_logs.empty(), report.dropped_logs));
+  v("run_dir", As<UnlessNone>(of_run.run_dir));
 }
 
 template <class T>
@@ -378,6 +370,26 @@ std::string DumpJson(const DumpReport& dump) { return JsonLines(dump); }
 
 std::string DumpJsonText(const std::string& run_dir, const DumpReport& dump) {
   return JsonLines(DumpOfRun{run_dir, dump});
+}
+
+// Of values with an element wherever an element has no default.
+
+std::string ReportSchema() {
+  Report report;
+  report.files.emplace_back();
+  report.code.shipped.emplace_back();
+  report.dumps.push_back({});
+  report.dumps.front().notes.push_back({});
+  const std::string run_dir;
+  return SchemaOf<ReportForms>(ReportOfRun{report, run_dir}, SchemaBounds::kIgnored);
+}
+
+std::string DumpSchema(bool of_run) {
+  DumpReport dump;
+  dump.notes.push_back({});
+  const std::string run_dir;
+  return of_run ? SchemaOf<ReportForms>(DumpOfRun{run_dir, dump}, SchemaBounds::kIgnored)
+                : SchemaOf<ReportForms>(dump, SchemaBounds::kIgnored);
 }
 
 }  // namespace muster

@@ -510,8 +510,7 @@ void Session::OnReady(std::uint32_t host, const AgentReady& ready) {
   run_.journal.Record(AgentConnected{host, ready.pid, ready.start_ticks, ready.host_name, ready.mechanisms,
                                      ready.cgroup, ready.descriptors, ready.memory_kib});
   if (ready.version != kProtocolVersion) {
-    return OnLost(host,
-                  {host, fmt::format("it speaks protocol {}, this muster {}", ready.version, kProtocolVersion), 0});
+    return OnLost(host, {host, OtherProtocolText(std::to_string(ready.version)), 0});
   }
   setups_[host].Connected(ready);
   if (run_.elsewhere) {

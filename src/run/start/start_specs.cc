@@ -16,6 +16,7 @@
 #include "plan/text/plan_json.h"
 #include "run/start/python_copy.h"
 #include "run/start/start_commands.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -296,6 +297,30 @@ Value BindingValue(const Plan& plan, const Binding& binding, const BoundBesides&
   if (!binding.checkpoint.empty()) value.emplace("checkpoint", binding.checkpoint);
   if (!besides.resumed.empty()) value.emplace("resumed", besides.resumed);
   return Value(std::move(value));
+}
+
+std::string BindingSchema() {
+  using namespace schema;
+  const std::string host = Object({{"name", String()}, {"address", String()}, {"devices", List(String())}});
+  return Object({{"format", Only(1)},
+                 {"run", String()},
+                 {"run_dir", String()},
+                 {"hosts", List(host)},
+                 {"ports", Map(Count())},
+                 {"cores", Map(String())},
+                 {"code", String(), false},
+                 {"checkpoint", String(), false},
+                 {"resumed", String(), false}});
+}
+
+std::string ContextFileSchema() {
+  using namespace schema;
+  return Object({{"format", Only(1)},
+                 {"mindspore", String()},
+                 {"role", String()},
+                 {"index", Count()},
+                 {"context", Map(Map(Anything()))},
+                 {"accept_release", Truth(), false}});
 }
 
 Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,

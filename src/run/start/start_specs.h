@@ -125,6 +125,10 @@ struct BoundBesides {
 };
 Value BindingValue(const Plan& plan, const Binding& binding, const BoundBesides& besides = {});
 
+// The schemas (wire/archive/json_schema.h) of binding.json and of the context files of processes.
+std::string BindingSchema();
+std::string ContextFileSchema();
+
 // Values of the plan's secrets. Kind "secret" for a variable that is not set, a file that cannot be read or is longer
 // than 1 MiB, and a value that cannot be in an environment; the message never contains the value.
 Result<std::map<std::string, std::string>> ResolveSecrets(const Plan& plan,

@@ -414,6 +414,7 @@ tl::expected<void, SpawnError> Launcher::Prepare(std::size_t slots) {
   }
   if (!null_) {
     const UniqueFd low(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!low && errno != EMFILE) return Failed(SpawnStage::kDescriptors, errno, "\"/dev/null\"");
     if (!low) return NoDescriptor(errno);
     // Must not become 0, 1 or 2 in a process that was started with one of them closed.
     null_.reset(::fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstSlot));

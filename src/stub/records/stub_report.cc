@@ -8,6 +8,7 @@
 
 #include "base/values/quoting.h"
 #include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -54,6 +55,7 @@ void Fields(V& v, StubReport& report) {
 
 std::string_view CheckName(Check check) { return kCheckNames[static_cast<std::size_t>(check)]; }
 
+std::string StubReportSchema() { return SchemaOf(StubReport()); }
 std::string StubReportLine(const StubReport& report) { return JsonOf(report); }
 
 std::optional<StubReport> ParseStubReport(std::string_view line) {

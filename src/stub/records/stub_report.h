@@ -74,6 +74,8 @@ struct StubReport {
 
 inline constexpr std::size_t kMaxReportBytes = 1U << 20;
 
+// The schema (wire/archive/json_schema.h) of the line.
+std::string StubReportSchema();
 // One line, without its end. Bytes that are not UTF-8 are written as \xNN.
 std::string StubReportLine(const StubReport& report);
 

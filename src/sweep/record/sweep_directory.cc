@@ -9,6 +9,7 @@
 #include "base/values/text_parts.h"
 #include "space/sweep_fields.h"
 #include "wire/archive/json_fields.h"
+#include "wire/archive/json_schema.h"
 
 namespace muster {
 namespace {
@@ -90,7 +91,21 @@ void Fields(V& v, StoredChoices& choices) {
   v("budget", choices.budget), v("early_stop", choices.early_stop), v("metrics", choices.metrics);
 }
 
+struct SweepFileShapes : NoForms {
+  // The description: the only value of any kind.
+  template <std::same_as<Value> V>
+  static std::string Schema(auto&, const V&) {
+    return SweepDescriptionSchema("#/properties/description");
+  }
+};
+
 }  // namespace
+
+std::string SweepFileSchema() {
+  StoredSweep stored{1, {}, {}};
+  stored.file.objective.emplace();
+  return SchemaOf<SweepFileShapes>(stored);
+}
 
 std::string SweepFileText(const SweepFile& file, const Value& description) {
   return JsonOf(StoredSweep{1, file, description}) + "\n";

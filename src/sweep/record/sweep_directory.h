@@ -79,6 +79,8 @@ struct SweepFile {
 };
 
 // The text of sweep.json; `description` becomes the member "description", for people and other programs.
+// The schema (wire/archive/json_schema.h) of sweep.json.
+std::string SweepFileSchema();
 std::string SweepFileText(const SweepFile& file, const Value& description = {});
 // Kind "sweep": the file is missing or invalid. Unknown members are ignored.
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir);

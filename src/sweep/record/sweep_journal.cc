@@ -10,7 +10,10 @@
 
 #include "base/system/clock.h"
 #include "base/system/private_files.h"
+#include "base/values/quoting.h"
 #include "base/values/utf8_text.h"
+#include "base/values/value_json.h"
+#include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -28,6 +31,13 @@ constexpr EntryNames<SweepEntry> kEntryNames = {
 
 std::string_view SweepEntryName(const SweepEntry& entry) { return kEntryNames[entry.index()]; }
 
+std::string SweepJournalSchema() {
+  return SchemaOfEntries<SweepEntry>(kEntryNames, [](SchemaWriter<>& writer) {
+    const SweepRecord record;
+    writer("seq", record.seq), writer("wall", record.wall);
+  });
+}
+
 std::string SweepJournalLine(const SweepRecord& record) {
   std::string line = "{";
   JsonWriter writer(line);
@@ -37,19 +47,38 @@ std::string SweepJournalLine(const SweepRecord& record) {
   return line;
 }
 
-tl::expected<SweepRecord, std::string> ParseSweepJournalLine(std::string_view line) {
-  const auto body = OpenLine(line);
-  if (!body) return tl::unexpected(body.error());
-  const bool readable = IsUtf8(*body);
-  tl::expected<SweepRecord, std::string> record;
+namespace {
+
+using Parsed = tl::expected<SweepRecord, std::string>;
+
+// The record whose object the reader has begun.
+template <class Reader>
+Parsed RecordOf(Reader& reader) {
+  Parsed record;
   std::string name;
-  LineReader reader(*body);
-  reader.Begin();
   reader("seq", record->seq), reader("wall", record->wall), reader("event", name);
-  if (!readable || !reader.ok() || !GetEntry(reader, kEntryNames, name, record->entry) || !reader.AtEnd()) {
+  if (!reader.ok() || !GetEntry(reader, kEntryNames, name, record->entry) || !reader.AtEnd()) {
     return tl::unexpected<std::string>("an entry is not known, or lacks a field");
   }
   return record;
+}
+
+}  // namespace
+
+Parsed ParseSweepJournalLine(std::string_view line) {
+  const auto body = OpenLine(line);
+  if (!body) return tl::unexpected(body.error());
+  if (IsUtf8(*body)) {
+    LineReader reader(*body);
+    reader.Begin();
+    if (Parsed record = RecordOf(reader)) return record;
+  }
+  // Members that a later version added, or in another order.
+  const tl::expected<Value, std::string> json = ValueFromJsonText(line);
+  if (!json || json->AsMap() == nullptr) return tl::unexpected<std::string>("a line is not a JSON object");
+  JsonReader reader(JsonReading::kOpen);
+  reader.Begin(*json);
+  return RecordOf(reader);
 }
 
 namespace {
@@ -80,6 +109,23 @@ JournalPosition ReadSweepJournal(int folder, JournalPosition from, const std::fu
   return ReadRecords(file.get(), from, ParseSweepJournalLine, take_all, stopped);
 }
 
+namespace {
+
+// The event of the record after the last readable one, if its line is complete: cutting it off would lose what a later
+// version wrote. Empty if nothing follows, or a line that is torn or damaged.
+std::string EntryOfLaterVersion(int folder, JournalPosition end) {
+  const UniqueFd file = OpenJournal(folder, kName);
+  if (!file) return {};
+  JournalLines lines(file.get(), end.bytes);
+  const std::optional<std::string_view> line = lines.Next();
+  if (!line || !OpenLine(*line)) return {};
+  const auto json = ValueFromJsonText(*line);
+  if (!json || NumberField(*json, "seq") != static_cast<std::int64_t>(end.seq) + 1) return {};
+  return TextField(*json, "event");
+}
+
+}  // namespace
+
 SweepJournalWriter::SweepJournalWriter(UniqueFd file, JournalPosition end)
     : file_(std::move(file), end.bytes, kReservedBytes), seq_(end.seq) {}
 
@@ -106,6 +152,14 @@ Result<SweepJournalWriter> SweepJournalWriter::Continue(int folder, JournalPosit
   if (!S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) < end.bytes) {
     return Fail(MachineError("sweep_journal", "the sweep's journal is shorter than what was read of it",
                              "another process writes to the sweep's journal"));
+  }
+  if (const std::string event = EntryOfLaterVersion(folder, end); !event.empty()) {
+    return Fail(
+        MachineError("sweep_journal",
+                     fmt::format("record {} of the sweep's journal, {}, is not known to this muster " MUSTER_VERSION
+                                 ": a later version wrote it",
+                                 end.seq + 1, Quoted(event)),
+                     "continue the sweep with that version, which its last sweep_began names; nothing was changed"));
   }
   if (::ftruncate(file.get(), static_cast<off_t>(end.bytes)) != 0) {
     return Fail(

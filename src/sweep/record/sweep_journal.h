@@ -106,6 +106,8 @@ struct SweepRecord {
 };
 
 std::string_view SweepEntryName(const SweepEntry& entry);
+// The schema (wire/archive/json_schema.h) of its lines.
+std::string SweepJournalSchema();
 std::string SweepJournalLine(const SweepRecord& record);  // including the newline
 // The record of a line without its newline, or why it is invalid.
 tl::expected<SweepRecord, std::string> ParseSweepJournalLine(std::string_view line);

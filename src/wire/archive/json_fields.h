@@ -38,6 +38,42 @@ struct NoForms {
   static constexpr std::string_view kNoun = {};
 };
 
+// Of values that are only written, each as the object of Parts(v, value) in the namespace of its type, also if the
+// journal or agents describe the type in another form.
+template <class T>
+struct InOrder {  // an object with these members, in this order
+  std::vector<std::pair<std::string, T>> members;
+};
+struct PartForms : NoForms {
+  template <class V, class T>
+  requires requires(V& v, const T& part) { Parts(v, part); }
+  static void Put(V& v, const T& part) {
+    v.Open('{');
+    Parts(v, part);
+    v.Close('}');
+  }
+  template <class V, class T>
+  requires requires(V& v, const T& part) { Parts(v, part); }
+  static std::string Schema(V& v, const T& part) {
+    return v.Object([&] { Parts(v, part); });
+  }
+  template <class T>
+  static void Put(auto& v, const InOrder<T>& object) {
+    v.Open('{');
+    for (const auto& [name, value] : object.members) {
+      v.Next();
+      v.PutText(name);
+      v.Colon();
+      v.Put(value);
+    }
+    v.Close('}');
+  }
+  template <class T>
+  static std::string Schema(auto& v, const InOrder<T>&) {
+    return v.MapOf(T{});
+  }
+};
+
 inline constexpr std::uint64_t kAnyNumber = std::numeric_limits<std::uint64_t>::max();
 
 namespace json_detail {
@@ -243,10 +279,10 @@ class JsonWriter : public JsonOutput {
 };
 
 // One line without newline or, with an indent, lines.
-template <class T>
+template <class Forms = NoForms, class T>
 std::string JsonOf(const T& value, int indent = -1) {
   std::string text;
-  JsonWriter<>(text, kAnyNumber, indent).Put(value);
+  JsonWriter<Forms>(text, kAnyNumber, indent).Put(value);
   return text;
 }
 

@@ -462,19 +462,41 @@ std::size_t LengthAt(std::string_view bytes) {
   return length;
 }
 
-// The version in the greeting of an agent of another version ("muster-agent/10\n"), if the bytes contain one.
+constexpr std::string_view kVersionLine = "muster ";
+
+// The line of AgentGreeting() with the version of muster, if one is at the end of the bytes: they are untrusted.
+std::string MusterVersionAtEndOf(std::string_view bytes) {
+  constexpr std::size_t kMaxVersion = 32;
+  if (!bytes.ends_with('\n')) return {};
+  bytes.remove_suffix(1);
+  const std::size_t begin = bytes.rfind(kVersionLine);
+  if (begin == std::string_view::npos || (begin > 0 && bytes[begin - 1] != '\n')) return {};
+  const std::string_view version = bytes.substr(begin + kVersionLine.size());
+  const bool is_version = !version.empty() && version.size() <= kMaxVersion &&
+                          version.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz.-+~") == version.npos;
+  return is_version ? std::string(version) : std::string();
+}
+
+// Why the agent is refused whose greeting has another number ("muster-agent/10\n"), if the bytes contain one.
 std::optional<std::string> OtherVersion(std::string_view bytes, std::string_view magic) {
   const std::string_view name = magic.substr(0, magic.find('/') + 1);
   for (std::size_t at = bytes.find(name); at != std::string_view::npos; at = bytes.find(name, at + 1)) {
     const std::string_view rest = bytes.substr(at + name.size());
     const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
     if (digits > 0 && digits < 10 && digits < rest.size() && rest[digits] == '\n')
-      return std::string(rest.substr(0, digits));
+      return OtherProtocolText(std::string(rest.substr(0, digits)), MusterVersionAtEndOf(bytes.substr(0, at)));
   }
   return std::nullopt;
 }
 
 }  // namespace
+
+std::string AgentGreeting() { return std::string(kVersionLine) + MUSTER_VERSION "\n" + std::string(kMagic); }
+
+std::string OtherProtocolText(const std::string& protocol, const std::string& muster) {
+  return "it speaks protocol " + protocol + (muster.empty() ? "" : " (muster " + muster + ")") + ", this muster " +
+         std::to_string(kProtocolVersion) + " (muster " MUSTER_VERSION "): install the same muster on both hosts";
+}
 
 FrameReader::FrameReader(std::string_view magic, MostBytes most) : magic_(magic), most_(most) {}
 
@@ -492,7 +514,7 @@ std::optional<std::string> FrameReader::Next() {
   if (!magic_.empty()) {
     const std::size_t at = buffer_.find(magic_);
     if (const auto other = at == std::string::npos ? OtherVersion(buffer_, magic_) : std::nullopt) {
-      error_ = "it speaks protocol " + *other + ", this muster " + std::to_string(kProtocolVersion);
+      error_ = *other;
       return std::nullopt;
     }
     // The magic may begin within the allowed noise and end after it.

@@ -68,6 +68,12 @@ inline constexpr std::size_t kMaxPathTargets = 1'024;   // of a ProbePaths
 inline constexpr std::uint32_t kProtocolVersion = MUSTER_PROTOCOL_VERSION;
 inline constexpr std::string_view kMagic = MUSTER_PROTOCOL_MAGIC(MUSTER_PROTOCOL_VERSION);
 
+// What an agent writes first: its version of muster in a line of its own, which readers of every version skip as noise,
+// and the magic.
+std::string AgentGreeting();
+// Why an agent is refused that speaks another version of the protocol; `muster`: its own version, if it is known.
+std::string OtherProtocolText(const std::string& protocol, const std::string& muster = {});
+
 #undef MUSTER_PROTOCOL_MAGIC
 #undef MUSTER_TEXT_OF
 
@@ -555,9 +561,9 @@ struct TakeDump {
 //
 // Messages and frames only, no sockets: a frame is a 4-byte little-endian length (at most kMaxFrame) followed by an
 // archive (wire/archive/archive.h) of one AgentCommand (head to agent) or AgentMessage (agent to head). An agent first
-// writes kMagic, so that the reader can skip output of a login shell before it. The number in the magic is the protocol
-// version, so that a mismatch is detected before the first message. A sub-agent writes no magic: no shell precedes it,
-// and it has the version of the agent above it.
+// writes AgentGreeting(), which ends with kMagic, so that the reader can skip output of a login shell before it. The
+// number in the magic is the protocol version, so that a mismatch is detected before the first message. A sub-agent
+// writes no magic: no shell precedes it, and it has the version of the agent above it.
 
 using AgentCommand =
     std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, RequestOutput, TakeDump,

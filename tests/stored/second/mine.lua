@@ -1,0 +1,15 @@
+return {
+  name = "mine",
+  doc  = "A queue of one host, for artefacts.",
+  inside    = "MINE_JOB",
+  job       = { variable = "MINE_JOB" },
+  hosts     = { file = "MINE_HOSTS", form = "lines" },
+  start   = { "sh", "-c", "exec \"$0\" --dial \"$1\" $2", "{agent}", "{dial_file}", "{options}" },
+  options = { { name = "nodes", type = "count", line = "-hosts {value}" },
+              { name = "time", type = "duration", form = "hh:mm:ss", line = "-limit {value}" } },
+  script  = { directive = "#MINE ", always = { "-name {name}" } },
+  submit  = { command = { "/tmp/st/msub", "{script}" } },
+  cancel  = { "true", "{each_job}" },
+  queries = { { command = { "/tmp/st/mstat", "{each_job}" }, form = "columns", columns = { "job", "state", "exit" } } },
+  states  = { W = "queued", R = "running", D = "ended" },
+}
