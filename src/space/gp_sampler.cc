@@ -99,7 +99,21 @@ class RowsOf {
   std::vector<std::size_t> dimension_of_;
 };
 
-// Losses with mean 0 and variance 1; of a trial that failed, the worst.
+// Of the worse half, distances from the middle grow as their logarithm: how bad a bad result is would otherwise hide
+// the differences among the good ones, in losses over several powers of ten.
+void CompressWorse(std::vector<double>& losses) {
+  if (losses.empty()) return;
+  std::vector<double> sorted = losses;
+  std::sort(sorted.begin(), sorted.end());
+  const double middle = sorted[sorted.size() / 2];
+  const double scale = middle - sorted.front();
+  if (!(scale > 0)) return;
+  for (double& loss : losses) {
+    if (loss > middle) loss = middle + scale * std::log1p((loss - middle) / scale);
+  }
+}
+
+// Losses with mean 0 and variance 1, the bad ones compressed; of a trial that failed, the worst.
 std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials) {
   double worst = -std::numeric_limits<double>::infinity();
   for (const LearnedTrial* trial : trials) {
@@ -109,6 +123,7 @@ std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials)
   for (const LearnedTrial* trial : trials) {
     losses.push_back(trial->state == LearnedTrial::State::kDone ? trial->loss : worst);
   }
+  CompressWorse(losses);
   double mean = 0;
   for (const double loss : losses) mean += loss / static_cast<double>(losses.size());
   double variance = 0;
@@ -132,7 +147,7 @@ class Expectation {
     if (!allowed_) return scores;
     std::size_t i = 0;
     for (const auto& [mean, deviation] : allowed_->At(rows)) {
-      scores[i++] += kCaution * LogNormalBelow(mean / (deviation + kDoubt)).value;
+      scores[i++] += LogNormalBelow(mean / (deviation + kDoubt)).value;
     }
     return scores;
   }
@@ -153,14 +168,12 @@ class Expectation {
     const double allowed_z = allowed.mean / (allowed.deviation + kDoubt);
     const Sloped chance = LogNormalBelow(allowed_z);
     for (std::size_t i = 0; i < row.size(); ++i) {
-      slope[i] +=
-          kCaution * chance.slope * (mean_slope[i] - allowed_z * deviation_slope[i]) / (allowed.deviation + kDoubt);
+      slope[i] += chance.slope * (mean_slope[i] - allowed_z * deviation_slope[i]) / (allowed.deviation + kDoubt);
     }
-    return score + kCaution * chance.value;
+    return score + chance.value;
   }
 
  private:
-  static constexpr double kCaution = 3;  // by which a chance counts more than an improvement
   static constexpr double kDoubt = 0.1;  // even beside a point that is known
 
   GaussianProcess losses_;

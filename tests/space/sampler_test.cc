@@ -378,7 +378,7 @@ TEST(GpSampler, TriesTheSamePointsWithTheSameSeedAndAfterAnyInterruption) {
   for (const std::uint64_t batch : {1, 4}) {
     Learning whole(kMixed, 48, MixedLoss, Kind::kGp);
     whole.RunTo(48, batch);
-    for (const std::size_t cut : {8, 20, 44}) {
+    for (const std::size_t cut : {1, 8, 9, 10, 11, 12, 13, 20, 21, 31, 44, 47}) {
       Learning cut_short(kMixed, 48, MixedLoss, Kind::kGp);
       cut_short.RunTo(cut, batch);
       cut_short.ResumeAfter(cut);
