@@ -1,7 +1,9 @@
 #include "benchmarks/test_functions.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -119,6 +121,34 @@ Space WhenOptimizer(const char* optimizer, std::vector<Space> axes) {
   return when;
 }
 
+// The half with the third optimum.
+bool IsInHalf(const Point& point) { return At(point, "x1") + 5 + At(point, "x2") > 15; }
+
+struct Layout {
+  int stages, tensor, micro_batch;
+};
+Layout LayoutOf(const Point& point) {
+  const auto whole = [&](const std::string& name) { return static_cast<int>(At(point, name)); };
+  return {whole("pipeline_stages"), whole("tensor_parallel_size"), whole("micro_batch_size")};
+}
+// 48 layers, 24 heads, 512 sequences a step; the last is memory.
+bool IsLayout(const Layout& layout) {
+  constexpr int kDevices = 64;
+  const auto& [stages, tensor, micro_batch] = layout;
+  if (kDevices % (stages * tensor) != 0 || 48 % stages != 0 || 24 % tensor != 0) return false;
+  if (512 % (kDevices / (stages * tensor) * micro_batch) != 0) return false;
+  return 96.0 / (stages * tensor) + 4.0 * micro_batch / tensor <= 20;
+}
+// The time of a step, by the pipeline's bubble, what tensor parallelism costs and small batches waste.
+double StepTime(const Layout& layout) {
+  const double micro_batches = 512.0 * layout.stages * layout.tensor / 64 / layout.micro_batch;
+  return (1 + (layout.stages - 1) / micro_batches) * (1 + .08 * std::log2(layout.tensor)) *
+         (1 + .3 / layout.micro_batch);
+}
+double LayoutLoss(const Point& point) {
+  return StepTime(LayoutOf(point)) + .2 * Squared(std::log10(At(point, "learning_rate")) + 3.5);
+}
+
 }  // namespace
 
 const std::vector<TestFunction>& TestFunctions() {
@@ -140,6 +170,34 @@ const std::vector<TestFunction>& TestFunctions() {
                                      {"Mixed", mixed, Mixed, 0},
                                      {"Conditional", conditional, Conditional, 0},
                                      {"Noisy Branin", branin, Branin, kLeastBranin, NormalNoise}};
+  }();
+  return functions;
+}
+
+const std::vector<TestFunction>& RefusingFunctions() {
+  static const std::vector<TestFunction> functions = [] {
+    TestFunction half = TestFunctions().front();
+    half.name = "Branin, half of it refused";
+    half.possible = IsInHalf;
+    const std::vector<int> sizes = {1, 2, 3, 4, 6, 8, 12, 16};
+    const std::vector<int> batches = {1, 2, 3, 4, 6, 8, 12};
+    double least = std::numeric_limits<double>::infinity();
+    for (const int stages : sizes) {
+      for (const int tensor : sizes) {
+        for (const int batch : batches) {
+          if (IsLayout({stages, tensor, batch})) least = std::min(least, StepTime({stages, tensor, batch}));
+        }
+      }
+    }
+    const auto choice = [](const char* name, const std::vector<int>& numbers) {
+      return ChoiceOf(name, std::vector<Value>(numbers.begin(), numbers.end()));
+    };
+    const Space layout{.parts = {choice("pipeline_stages", sizes), choice("tensor_parallel_size", sizes),
+                                 choice("micro_batch_size", batches),
+                                 AxisOf("learning_rate", Axis::Kind::kLogUniform, 1e-5, 1e-2)}};
+    return std::vector<TestFunction>{std::move(half),
+                                     {"layouts, nine of ten refused", layout, LayoutLoss, least, nullptr,
+                                      [](const Point& point) { return IsLayout(LayoutOf(point)); }}};
   }();
   return functions;
 }

@@ -18,7 +18,7 @@ endif()
 
 foreach(dependency
     "spdlog|libspdlog-dev" "fmt|libfmt-dev" "nlohmann_json|nlohmann-json3-dev" "CLI11|libcli11-dev"
-    "tl-expected|libexpected-dev")
+    "tl-expected|libexpected-dev" "Eigen3|libeigen3-dev")
   string(REPLACE "|" ";" pair ${dependency})
   list(GET pair 0 name)
   list(GET pair 1 package)

@@ -137,7 +137,7 @@ function muster.product(entries) end
 ---@return muster.Space
 function muster.zip(entries) end
 
----The points of the first space, then those of the second, … Draws (random, Sobol and TPE) choose each space equally often, whatever
+---The points of the first space, then those of the second, … Draws (random, Sobol, TPE and GP) choose each space equally often, whatever
 ---the number of its points, or by `weights`: `muster.union { { … }, { … }, weights = { 3, 1 } }`.
 ---@param spaces table
 ---@return muster.Space
@@ -168,6 +168,18 @@ function muster.sobol(options) end
 ---@param options { seed?: integer, trials?: integer }
 ---@return muster.Sampler
 function muster.tpe(options) end
+
+---Points where a Gaussian process expects the most improvement, for up to 500 results and 20 axes; the sweep needs an
+---objective.
+---@param options { seed?: integer, trials?: integer }
+---@return muster.Sampler
+function muster.gp(options) end
+
+---Points of Sobol's sequence, a Gaussian process or a tree-structured Parzen estimator, by the space, the trials and how many
+---of them run at once; the sweep says which and why.
+---@param options { seed?: integer, trials?: integer }
+---@return muster.Sampler
+function muster.auto(options) end
 
 ---Points from a program, in lines of JSON (`muster docs sweeps`); the sweep needs an objective.
 ---@param options { command: string[], trials: integer, seed?: integer, timeout?: string }

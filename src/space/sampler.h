@@ -24,6 +24,8 @@ struct SamplerChoice {
     kRandom,  // drawn; without repetition if the space is countable
     kSobol,   // low-discrepancy sequence
     kTpe,     // near good results: tree-structured Parzen estimator
+    kGp,      // where the most improvement is expected: Gaussian process
+    kAuto,    // one of the others, by space and trials
     kPipe,    // from a program
   };
   Kind kind = Kind::kGrid;
@@ -92,7 +94,8 @@ class Sampler {
 
 // One row for each sampler, in the order of SamplerChoice::Kind; src/space/NAME_sampler.cc has the rest.
 using SamplerMaker = Result<std::unique_ptr<Sampler>>(const CompiledSpace&, const SamplerChoice&);
-SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler, MakeTpeSampler, MakePipeSampler;
+SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler, MakeTpeSampler, MakeGpSampler, MakeAutoSampler,
+    MakePipeSampler;
 
 struct SamplerKind {
   const char* name;    // in sweep.json, as muster.NAME in a sweep file, and as --NAME N on the command line
@@ -114,6 +117,11 @@ inline constexpr SamplerKind kSamplers[] = {
      .option = "number of trials that learn from the results (TPE)",
      .make = MakeTpeSampler,
      .learns = true},
+    {.name = "gp",
+     .option = "number of trials that learn from the results (Gaussian process)",
+     .make = MakeGpSampler,
+     .learns = true},
+    {.name = "auto", .option = "number of trials by the sampler that fits the space", .make = MakeAutoSampler},
     {.name = "pipe",
      .option = "number of trials that the program of --optimizer chooses",
      .make = MakePipeSampler,
@@ -123,6 +131,20 @@ inline constexpr SamplerKind kSamplers[] = {
 constexpr const SamplerKind& KindOf(const SamplerChoice& choice) {
   return kSamplers[static_cast<std::size_t>(choice.kind)];
 }
+
+// Beyond these kGp suggests what kTpe does.
+inline constexpr std::size_t kMaxGpAxes = 20;
+inline constexpr std::uint64_t kMaxGpResults = 500;
+
+// The choice itself, or, of kAuto, another kind with the same trials and seed; and a sentence about what a user may not
+// expect: why that kind, or that kGp does not suffice.
+struct ChosenSampler {
+  SamplerChoice choice;
+  std::string why = {};
+};
+// `at_once`: how many trials run at a time, if that is limited.
+ChosenSampler ChooseSampler(const CompiledSpace& space, const SamplerChoice& choice, bool has_objective,
+                            std::optional<std::uint64_t> at_once);
 
 // The refusal of a choice. Kind "sampler".
 tl::unexpected<Diagnostics> RefuseSampler(const SamplerChoice& choice, std::string why, std::string hint);

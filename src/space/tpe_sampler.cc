@@ -9,45 +9,21 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "space/sampler.h"
+#include "space/learning_sampler.h"
 
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kMaxTpeTrials = std::uint64_t{1} << 48U;
-constexpr std::uint64_t kDrawnResults = 10;  // before them it draws as RandomSampler does
-constexpr double kGoodShare = 0.12;          // of the results
+constexpr double kGoodShare = 0.12;  // of the results
 constexpr std::size_t kMaxGood = 25;
 constexpr std::size_t kMaxOthers = 1000;  // the latest; so a suggestion takes the same time after any number of results
 constexpr std::size_t kCandidates = 40;
-constexpr std::size_t kMaxRedraws = 16;        // until a draw of a kernel is in the range
-constexpr std::size_t kMaxRepeatedDraws = 64;  // until a draw is a new point
-constexpr double kMinSpread = 0.2;             // of a kernel of names, over all of them
-constexpr double kMostKernels = 100;           // a kernel is no narrower than the range divided by this
-
-// Where a point is in a dimension.
-struct Cell {
-  bool exists = false;
-  bool ordered = true;
-  double low = 0;     // the same for all points with this value
-  double centre = 0;  // of the coordinates that give the value
-  double width = 0;
-
-  bool IsSame(const Cell& other) const { return exists && other.exists && low == other.low; }
-};
-
-struct TpeTrial {
-  enum class State : std::uint8_t { kOpen, kDone, kFailed, kImpossible };
-  Point point = {};
-  std::vector<Cell> cells = {};  // by dimension; empty if the space does not have the point
-  State state = State::kOpen;
-  double loss = 0;  // kDone
-};
+constexpr std::size_t kMaxRedraws = 16;  // until a draw of a kernel is in the range
+constexpr double kMinSpread = 0.2;       // of a kernel of names, over all of them
+constexpr double kMostKernels = 100;     // a kernel is no narrower than the range divided by this
 
 double NormalBelow(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 
@@ -55,7 +31,7 @@ double NormalBelow(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 // and an even one, all of the same weight. Densities of a value are relative to its share of random draws.
 class Parzen {
  public:
-  Parzen(std::vector<const TpeTrial*> trials, std::size_t dimensions)
+  Parzen(std::vector<const LearnedTrial*> trials, std::size_t dimensions)
       : trials_(std::move(trials)), log_weight_(-std::log(static_cast<double>(trials_.size() + 1))) {
     for (std::size_t d = 0; d < dimensions; ++d) kernels_.push_back(KernelsOf(d));
   }
@@ -129,97 +105,21 @@ class Parzen {
     return kernels;
   }
 
-  std::vector<const TpeTrial*> trials_;
+  std::vector<const LearnedTrial*> trials_;
   double log_weight_;
   std::vector<Kernels> kernels_;
 };
 
-class TpeSampler final : public Sampler {
+class TpeSampler final : public LearningSampler {
  public:
-  TpeSampler(const CompiledSpace& space, const SamplerChoice& choice, std::uint64_t all, std::uint64_t most,
-             std::unique_ptr<Sampler> drawn)
-      : Sampler(space, choice, all, most), drawn_(std::move(drawn)) {
-    for (const std::string& dimension : space.dimensions()) numbers_.emplace(dimension, numbers_.size());
-  }
-
-  std::vector<Point> Ask(std::uint64_t first, std::uint64_t count) override {
-    std::vector<Point> points;
-    for (std::uint64_t trial = first; trial < first + count; ++trial) {
-      if (trial >= trials_.size()) Recall(trial, {Next(trial)});
-      points.push_back(trials_[trial].point);
-    }
-    return points;
-  }
-  Point At(std::uint64_t trial) override { return trials_.at(trial).point; }
-  bool is_sequence() const override { return false; }
-  void Tell(std::uint64_t trial, std::optional<double> loss) override {
-    const bool done = loss && std::isfinite(*loss);
-    Take(trial, done ? TpeTrial::State::kDone : TpeTrial::State::kFailed, done ? *loss : 0);
-  }
-  void TellImpossible(std::uint64_t trial) override { Take(trial, TpeTrial::State::kImpossible, 0); }
-  void Recall(std::uint64_t first, const std::vector<Point>& points) override {
-    if (trials_.size() < first + points.size()) trials_.resize(first + points.size());
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      trials_[first + i].point = points[i];
-      trials_[first + i].cells = CellsOf(points[i]);
-      known_.insert(PointText(points[i]));
-    }
-  }
+  TpeSampler(const CompiledSpace& space, const SamplerChoice& choice, std::unique_ptr<Sampler> drawn)
+      : LearningSampler(space, choice, std::move(drawn)) {}
 
  private:
-  using State = TpeTrial::State;
-
-  std::vector<Cell> CellsOf(const Point& point) const {
-    const auto spans = space().Locate(point);
-    if (!spans) return {};
-    std::vector<Cell> cells(numbers_.size());
-    for (const auto& [dimension, span] : *spans) {
-      cells[numbers_.at(dimension)] = {true, span.ordered, span.low, (span.low + span.high) / 2, span.high - span.low};
-    }
-    return cells;
-  }
-
-  void Take(std::uint64_t number, State state, double loss) {
-    if (number >= trials_.size()) return;
-    TpeTrial& trial = trials_[number];
-    if (trial.state == State::kDone) ranked_.erase({trial.loss, number});
-    if (trial.state == State::kDone || trial.state == State::kFailed) --results_;
-    trial.state = state;
-    trial.loss = loss;
-    if (state == State::kDone || state == State::kFailed) ++results_;
-    if (state == State::kDone && !trial.cells.empty()) ranked_.emplace(loss, number);
-  }
-
-  double DrawOf(std::uint64_t trial, std::string_view what, std::size_t index, std::string_view dimension = {}) const {
-    std::string name = "tpe ";
-    name.append(what).append(std::to_string(index)).append(" ").append(dimension);
-    return Draw(choice().seed, NumberOf(trial), name);
-  }
-
-  bool IsNew(const Point& point) const { return !known_.contains(PointText(point)); }
-
-  Point Next(std::uint64_t trial) {
-    if (results_ >= kDrawnResults && !ranked_.empty()) return Suggest(trial);
-    Point point = drawn_->At(trial);
-    return IsNew(point) ? point : DrawNew(trial);
-  }
-
-  // A point that was not tried, as long as there are some.
-  Point DrawNew(std::uint64_t trial) {
-    for (std::size_t i = 0; i < kMaxRepeatedDraws; ++i) {
-      Point point = space().From([&](const std::string& dimension) { return DrawOf(trial, "new ", i, dimension); });
-      if (IsNew(point)) return point;
-    }
-    for (const auto size = space().size(); size && shuffled_ < *size; ++shuffled_) {
-      Point point = space().At(Shuffled(shuffled_, *size, choice().seed));
-      if (IsNew(point)) return point;
-    }
-    return drawn_->At(trial);
-  }
-
   // The candidate of those drawn near good points that is the least likely among the others.
-  Point Suggest(std::uint64_t trial) {
+  Point Suggest(std::uint64_t trial) override {
     const auto [good, others] = Densities();
+    const Parzen refused(Impossible(), dimensions().size());
     std::optional<Point> best;
     double best_score = 0;
     for (std::size_t i = 0; i < kCandidates; ++i) {
@@ -228,7 +128,7 @@ class TpeSampler final : public Sampler {
           [&, &near = good](const std::string& dimension) { return DrawNear(near, kernel, trial, i, dimension); });
       const std::vector<Cell> cells = CellsOf(point);
       if (cells.empty() || !IsNew(point)) continue;
-      const double score = good.LogDensity(cells) - others.LogDensity(cells);
+      const double score = good.LogDensity(cells) - others.LogDensity(cells) - DoubtAt(refused, others, good, cells);
       if (best && score <= best_score) continue;
       best = std::move(point);
       best_score = score;
@@ -236,40 +136,62 @@ class TpeSampler final : public Sampler {
     return best ? *std::move(best) : DrawNew(trial);
   }
 
+  // The latest.
+  std::vector<const LearnedTrial*> Impossible() const {
+    std::vector<const LearnedTrial*> refused;
+    if (impossible() == 0) return refused;
+    for (auto trial = trials().rbegin(); trial != trials().rend() && refused.size() < kMaxOthers; ++trial) {
+      if (trial->state == State::kImpossible && !trial->cells.empty()) refused.push_back(&*trial);
+    }
+    return refused;
+  }
+
+  // By which the score of a place where the recipe refuses points falls: its density of these among all.
+  double DoubtAt(const Parzen& refused, const Parzen& others, const Parzen& good,
+                 const std::vector<Cell>& cells) const {
+    constexpr double kWeight = 3;
+    if (refused.size() == 0) return 0;
+    const auto mass = [&](const Parzen& density) {
+      return static_cast<double>(density.size() + 1) * std::exp(density.LogDensity(cells));
+    };
+    const double allowed = mass(others) + mass(good);
+    return kWeight * std::log1p(mass(refused) / allowed) + static_cast<double>(RefusalsAt(cells));
+  }
+
   // The best results, and among the others those of each name that the best do not have, so that none is forgotten; and
   // the others, with trials that failed or run.
   std::pair<Parzen, Parzen> Densities() const {
-    const auto share = static_cast<std::size_t>(std::ceil(kGoodShare * static_cast<double>(results_)));
-    std::vector<const TpeTrial*> good;
-    for (const auto& [loss, number] : ranked_) {
+    const auto share = static_cast<std::size_t>(std::ceil(kGoodShare * static_cast<double>(results())));
+    std::vector<const LearnedTrial*> good;
+    for (const auto& [loss, number] : ranked()) {
       if (good.size() == std::min(share, kMaxGood)) break;
-      good.push_back(&trials_[number]);
+      good.push_back(&trials()[number]);
     }
-    std::set<const TpeTrial*> chosen(good.begin(), good.end());
-    std::vector<const TpeTrial*> others;
-    for (auto trial = trials_.rbegin(); trial != trials_.rend() && others.size() < kMaxOthers; ++trial) {
+    std::set<const LearnedTrial*> chosen(good.begin(), good.end());
+    std::vector<const LearnedTrial*> others;
+    for (auto trial = trials().rbegin(); trial != trials().rend() && others.size() < kMaxOthers; ++trial) {
       if (trial->state != State::kImpossible && !trial->cells.empty() && !chosen.contains(&*trial)) {
         others.push_back(&*trial);
       }
     }
-    std::vector<const TpeTrial*> of_other_names = BestOfOtherNames(good, others);
+    std::vector<const LearnedTrial*> of_other_names = BestOfOtherNames(good, others);
     if (of_other_names.size() > good.size()) of_other_names.resize(good.size());
     good.insert(good.end(), of_other_names.begin(), of_other_names.end());
     chosen.insert(of_other_names.begin(), of_other_names.end());
-    std::erase_if(others, [&](const TpeTrial* trial) { return chosen.contains(trial); });
-    return {Parzen(std::move(good), numbers_.size()), Parzen(std::move(others), numbers_.size())};
+    std::erase_if(others, [&](const LearnedTrial* trial) { return chosen.contains(trial); });
+    return {Parzen(std::move(good), dimensions().size()), Parzen(std::move(others), dimensions().size())};
   }
 
   // Best first.
-  std::vector<const TpeTrial*> BestOfOtherNames(const std::vector<const TpeTrial*>& good,
-                                                const std::vector<const TpeTrial*>& others) const {
-    std::vector<const TpeTrial*> best;
-    for (std::size_t d = 0; d < numbers_.size(); ++d) {
-      std::map<double, const TpeTrial*> by_name;  // the best; null: the good ones have it
-      for (const TpeTrial* trial : good) {
+  std::vector<const LearnedTrial*> BestOfOtherNames(const std::vector<const LearnedTrial*>& good,
+                                                    const std::vector<const LearnedTrial*>& others) const {
+    std::vector<const LearnedTrial*> best;
+    for (std::size_t d = 0; d < dimensions().size(); ++d) {
+      std::map<double, const LearnedTrial*> by_name;  // the best; null: the good ones have it
+      for (const LearnedTrial* trial : good) {
         if (trial->cells[d].exists && !trial->cells[d].ordered) by_name.emplace(trial->cells[d].low, nullptr);
       }
-      for (const TpeTrial* trial : others) {
+      for (const LearnedTrial* trial : others) {
         if (trial->state != State::kDone || !trial->cells[d].exists || trial->cells[d].ordered) continue;
         const auto [known, is_new] = by_name.emplace(trial->cells[d].low, trial);
         if (!is_new && known->second != nullptr && trial->loss < known->second->loss) known->second = trial;
@@ -279,7 +201,7 @@ class TpeSampler final : public Sampler {
       }
     }
     std::stable_sort(best.begin(), best.end(),
-                     [](const TpeTrial* one, const TpeTrial* other) { return one->loss < other->loss; });
+                     [](const LearnedTrial* one, const LearnedTrial* other) { return one->loss < other->loss; });
     return best;
   }
 
@@ -287,7 +209,7 @@ class TpeSampler final : public Sampler {
   double DrawNear(const Parzen& good, std::size_t kernel, std::uint64_t trial, std::size_t i,
                   const std::string& dimension) const {
     const double even = DrawOf(trial, "even ", i, dimension);
-    const std::size_t d = numbers_.at(dimension);
+    const std::size_t d = dimensions().at(dimension);
     if (kernel >= good.size() || !good.CellOf(kernel, d).exists) return even;
     const Cell& cell = good.CellOf(kernel, d);
     if (!cell.ordered) return DrawOf(trial, "same ", i, dimension) < good.SpreadOf(cell) ? even : cell.centre;
@@ -300,27 +222,14 @@ class TpeSampler final : public Sampler {
     }
     return even;
   }
-
-  std::unique_ptr<Sampler> drawn_;
-  std::map<std::string, std::size_t, std::less<>> numbers_;  // of the dimensions
-  std::vector<TpeTrial> trials_;
-  std::set<std::pair<double, std::uint64_t>> ranked_;  // losses of trials that are done
-  std::uint64_t results_ = 0;                          // done or failed
-  std::unordered_set<std::string> known_;              // points
-  std::uint64_t shuffled_ = 0;                         // places of the order of Shuffled() without new points
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Sampler>> MakeTpeSampler(const CompiledSpace& space, const SamplerChoice& choice) {
-  SamplerChoice random = choice;
-  random.kind = SamplerChoice::Kind::kRandom;
-  auto drawn = Sampler::Of(space, random);
+  auto drawn = LearningSampler::MakeDraws(space, choice);
   if (!drawn) return drawn;
-  const auto size = space.size();
-  const std::uint64_t trials = choice.trials.value_or(size.value_or(0));
-  return std::make_unique<TpeSampler>(space, choice, size ? std::min(*size, trials) : trials,
-                                      size.value_or(kMaxTpeTrials), *std::move(drawn));
+  return std::make_unique<TpeSampler>(space, choice, *std::move(drawn));
 }
 
 }  // namespace muster

@@ -227,12 +227,12 @@ TEST(Sampler, ReportsWhyASpaceIsUnsuitable) {
 struct Learning {
   using Loss = std::function<std::optional<double>(const Point&)>;
 
-  Learning(const Space& description, std::uint64_t trials, Loss of)
-      : space(*CompiledSpace::Of(description)), loss(std::move(of)) {
+  Learning(const Space& description, std::uint64_t trials, Loss of, Kind by = Kind::kTpe)
+      : space(*CompiledSpace::Of(description)), loss(std::move(of)), kind(by) {
     Begin(trials);
   }
   void Begin(std::uint64_t trials) {
-    sampler = *Sampler::Of(space, {Kind::kTpe, trials, 3});
+    sampler = *Sampler::Of(space, {kind, trials, 3});
     reported = points.size();
   }
   // Asks for this many trials at a time, and tells their results, until there are so many.
@@ -260,6 +260,7 @@ struct Learning {
 
   CompiledSpace space;
   Loss loss;
+  Kind kind;
   std::unique_ptr<Sampler> sampler;
   std::vector<Point> points;
   std::size_t reported = 0;
@@ -371,6 +372,138 @@ TEST(TpeSampler, AvoidsWhatFails) {
   Learning never(AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1}), 30, [](const Point&) { return std::nullopt; });
   never.RunTo(30);
   EXPECT_EQ(never.points.size(), 30U);
+}
+
+TEST(GpSampler, TriesTheSamePointsWithTheSameSeedAndAfterAnyInterruption) {
+  for (const std::uint64_t batch : {1, 4}) {
+    Learning whole(kMixed, 48, MixedLoss, Kind::kGp);
+    whole.RunTo(48, batch);
+    for (const std::size_t cut : {1, 8, 9, 10, 11, 12, 13, 20, 21, 31, 44, 47}) {
+      Learning cut_short(kMixed, 48, MixedLoss, Kind::kGp);
+      cut_short.RunTo(cut, batch);
+      cut_short.ResumeAfter(cut);
+      cut_short.RunTo(48, batch);
+      EXPECT_EQ(cut_short.Texts(), whole.Texts()) << cut;
+    }
+  }
+}
+
+TEST(GpSampler, FindsTheBestOfMixedAndConditionalAxes) {
+  Learning gp(kMixed, 60, MixedLoss, Kind::kGp);
+  gp.RunTo(60);
+  const auto least_of = [](const std::vector<Point>& points) {
+    double least = 1e9;
+    for (const Point& point : points) least = std::min(least, *MixedLoss(point));
+    return least;
+  };
+  const auto random = *Sampler::Of(gp.space, {Kind::kRandom, 60, 3});
+  EXPECT_LT(least_of(gp.points), 0.1);
+  EXPECT_LT(least_of(gp.points), least_of(random->Ask(0, 60)) / 2);
+  const auto texts = gp.Texts();
+  EXPECT_EQ(CountWith(texts, "beta="), CountWith(texts, "optimizer=adam"));
+  EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 60U);
+}
+
+TEST(GpSampler, GivesDistinctPointsWhileOthersRun) {
+  Learning gp(kMixed, 60, MixedLoss, Kind::kGp);
+  gp.RunTo(20);
+  const auto asked = gp.sampler->Ask(20, 12);
+  std::set<std::string> distinct;
+  for (const Point& point : asked) distinct.insert(PointText(point));
+  EXPECT_EQ(distinct.size(), 12U);
+  EXPECT_EQ(gp.sampler->Ask(20, 12), asked);
+}
+
+TEST(GpSampler, TriesEveryPointOfACountedSpaceOnce) {
+  Learning gp(
+      kCounted, 1000, [](const Point& point) { return point.at("a").Number(); }, Kind::kGp);
+  gp.RunTo(1000, 3);
+  const auto texts = gp.Texts();
+  EXPECT_EQ(texts.size(), 48U);
+  EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), 48U);
+}
+
+struct AtBorder {
+  int refused = 0;  // of 40 points after the first 20
+  double best = 0;
+};
+// Points with x above 0.5 are refused, and those beside it are the best.
+AtBorder LearnsABorder(Kind kind) {
+  const CompiledSpace space = *CompiledSpace::Of(AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1}));
+  const auto sampler = *Sampler::Of(space, {kind, 60, 3});
+  AtBorder border;
+  std::set<std::string> tried;
+  for (std::uint64_t trial = 0; trial < 60; ++trial) {
+    const Point point = sampler->Ask(trial, 1).front();
+    EXPECT_TRUE(tried.insert(PointText(point)).second) << "again";
+    const double x = point.at("x").Number();
+    if (x > 0.5) {
+      sampler->TellImpossible(trial);
+      if (trial >= 20) ++border.refused;
+    } else {
+      sampler->Tell(trial, -x);
+      border.best = std::max(border.best, x);
+    }
+  }
+  return border;
+}
+
+TEST(LearningSamplers, LearnWhereTheRecipeRefusesPoints) {
+  const AtBorder gp = LearnsABorder(Kind::kGp);
+  EXPECT_GT(gp.best, 0.499);
+  EXPECT_LT(gp.refused, 40) << "it comes back from beyond the border";
+  const AtBorder tpe = LearnsABorder(Kind::kTpe);
+  EXPECT_LT(tpe.refused, 25) << "of 40";
+  EXPECT_GT(tpe.best, 0.48);
+}
+
+TEST(LearningSamplers, LeaveDiscreteValuesThatAreRefusedWhateverTheOthers) {
+  const Space space = ProductOf(
+      {AxisSpace({"n", Axis::Kind::kChoice, {"a", "b", "c", "d"}}), AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1})});
+  for (const Kind kind : {Kind::kGp, Kind::kTpe}) {
+    const CompiledSpace compiled = *CompiledSpace::Of(space);
+    const auto sampler = *Sampler::Of(compiled, {kind, 80, 3});
+    int refused = 0;
+    for (std::uint64_t trial = 0; trial < 80; ++trial) {
+      const Point point = sampler->Ask(trial, 1).front();
+      if (*point.at("n").AsString() == "b") {
+        sampler->TellImpossible(trial);
+        if (trial >= 30) ++refused;
+      } else {
+        sampler->Tell(trial, point.at("x").Number() + (*point.at("n").AsString() == "a" ? 0 : 1));
+      }
+    }
+    EXPECT_LT(refused, 6) << KindOf({kind}).name;
+  }
+}
+
+TEST(GpSampler, DoesAsTpeWithMoreAxesThanItLearnsAbout) {
+  std::vector<Space> axes;
+  for (std::size_t i = 0; i <= kMaxGpAxes; ++i) {
+    axes.push_back(AxisSpace({"x" + std::to_string(i), Axis::Kind::kUniform, {}, 0, 1}));
+  }
+  const auto loss = [](const Point& point) { return point.at("x0").Number(); };
+  Learning gp(ProductOf(axes), 30, loss, Kind::kGp);
+  Learning tpe(ProductOf(axes), 30, loss);
+  gp.RunTo(30);
+  tpe.RunTo(30);
+  EXPECT_EQ(gp.Texts(), tpe.Texts());
+}
+
+TEST(ChooseSampler, SaysWhichAndWhy) {
+  const auto chosen = [](const Space& space, std::uint64_t trials, bool objective = true,
+                         std::optional<std::uint64_t> at_once = {}) {
+    return ChooseSampler(*CompiledSpace::Of(space), {Kind::kAuto, trials, 3}, objective, at_once).why;
+  };
+  EXPECT_EQ(chosen(kMixed, 100), "auto took gp: 5 axes and 100 trials are few enough for a Gaussian process");
+  EXPECT_EQ(chosen(kMixed, 501), "auto took tpe: 501 trials are too many for a Gaussian process");
+  EXPECT_EQ(chosen(kMixed, 8), "auto took sobol: 8 trials are too few to learn from");
+  EXPECT_EQ(chosen(kMixed, 40, true, 16), "auto took sobol: 40 trials, 16 at once, end too late to learn from");
+  EXPECT_EQ(chosen(kMixed, 40, false), "auto took sobol: there is no objective to learn about");
+  EXPECT_EQ(chosen(kCounted, 48), "auto took random: there are trials for every point of the space");
+  const auto gp = ChooseSampler(*CompiledSpace::Of(kMixed), {Kind::kGp, 600, 3}, true, std::nullopt);
+  EXPECT_EQ(gp.choice.kind, Kind::kGp);
+  EXPECT_EQ(gp.why, "gp does as tpe after 500 results, more than a Gaussian process learns from");
 }
 
 TEST(TpeSampler, NeedsANumberOfTrialsForAContinuousSpace) {

@@ -1,5 +1,6 @@
 // Tests that a sweep which learns from results gets better, and tries the same points if it is interrupted.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,27 @@ TEST_F(LearningSweep, TriesTheSamePointsIfItIsResumed) {
   const std::vector<double> resumed = Tried();
   Run({"sweep", "sweep.lua", "--tpe", "18", "--slots", "1", "-q", "--no-progress"});
   EXPECT_EQ(Tried(), resumed);
+}
+
+TEST_F(LearningSweep, ByAGaussianProcessFindsTheBestAndTriesTheSamePointsIfItIsResumed) {
+  Run({"sweep", "sweep.lua", "--gp", "14", "--slots", "1", "-q", "--no-progress"});
+  Run({"resume", "--add-trials", "4", "-q", "--no-progress"});
+  EXPECT_EQ(sweep_.Wrong(18), "");
+  const std::vector<double> resumed = Tried();
+  const auto nearest = std::min_element(resumed.begin(), resumed.end(), [](double one, double other) {
+    return std::abs(one - 0.3) < std::abs(other - 0.3);
+  });
+  EXPECT_NEAR(*nearest, 0.3, 0.01);
+  Run({"sweep", "sweep.lua", "--gp", "18", "--slots", "1", "-q", "--no-progress"});
+  EXPECT_EQ(Tried(), resumed);
+}
+
+TEST_F(LearningSweep, SaysWhichSamplerFits) {
+  const CommandResult preview = sweep_.Muster({"sweep", "sweep.lua", "--auto", "30", "--preview"});
+  EXPECT_EQ(preview.exit_code, 0) << preview.err;
+  EXPECT_TRUE(Says(preview.out, "sampler   gp, seed 3, 30 trials")) << preview.out;
+  EXPECT_TRUE(Says(preview.out, "auto took gp: 1 axis and 30 trials are few enough for a Gaussian process"))
+      << preview.out;
 }
 
 TEST_F(LearningSweep, NeedsAnObjective) {

@@ -336,6 +336,7 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
   std::string text = Line("sweep", Printable(sweep.name) + " of " + Printable(described.recipe_name));
   text += Line("space", Printable(points));
   text += Line("sampler", SamplerText(sweep.sampler, preview.trials));
+  if (!described.about_sampler.empty()) text += Line("", described.about_sampler);
   if (const auto seeds = sweep.seed_points.size()) text += Line("first", Counted(seeds, "chosen point"));
   const Judgement& judged = preview.judged;
   const std::string thing = !preview.of_layouts ? "trial" : preview.continuous ? "layout" : "point";

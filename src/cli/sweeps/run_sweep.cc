@@ -401,6 +401,8 @@ int StartSweep(SweepCall call) {
     const std::string line = fmt::format("muster: sweep {} of {}: {} trials, in {}\n", file.sweep_id,
                                          Printable(file.name), file.trials, Printable(directory->path()));
     std::fputs(FittedLines(PrintableLines(line), ErrorColumns()).c_str(), stderr);
+    const std::string& sampler = call.described.about_sampler;
+    if (!sampler.empty()) std::fprintf(stderr, "muster: %s\n", Printable(sampler).c_str());
   }
   return Run(std::move(start), *directory, *std::move(surroundings), call.start, call.options.recipe);
 }

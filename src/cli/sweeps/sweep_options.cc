@@ -355,6 +355,26 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& eva
   return described;
 }
 
+namespace {
+
+// Replaces a choice that is left to muster; the sentence about it.
+std::string SettleSampler(SweepDescription& sweep) {
+  const auto space = CompiledSpace::Of(sweep.space);
+  if (!space) return "";
+  // Without a sampler, and without a grid: what is to be found, and with how many trials, is enough.
+  const bool no_sampler =
+      sweep.sampler.kind == SamplerChoice::Kind::kGrid && sweep.sampler.place == Place{} && !sweep.sampler.trials;
+  if (no_sampler && !space->size() && sweep.objective && sweep.budget.trials) {
+    sweep.sampler.kind = SamplerChoice::Kind::kAuto;
+    sweep.sampler.trials = sweep.budget.trials;
+  }
+  ChosenSampler chosen = ChooseSampler(*space, sweep.sampler, sweep.objective.has_value(), sweep.budget.slots);
+  sweep.sampler = std::move(chosen.choice);
+  return std::move(chosen.why);
+}
+
+}  // namespace
+
 Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOptions evaluation, Evaluator& evaluator) {
   auto words = SpaceOfWords(options);
   if (!words) return Fail(words.error());
@@ -371,6 +391,7 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   if (!sweep) return Fail(sweep.error());
   described.sweep = *std::move(sweep);
   Diagnostics problems = ApplyOptions(options, described.sweep);
+  described.about_sampler = SettleSampler(described.sweep);
   for (std::size_t i = 0; i < described.sweep.seed_points.size(); ++i) {
     Point& point = described.sweep.seed_points[i];
     auto complete = CompletePoint(described.sweep.space, point, described.sweep.seed_places[i]);

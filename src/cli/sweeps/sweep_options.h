@@ -65,6 +65,7 @@ struct DescribedSweep {
   SweepDescription sweep;
   std::vector<SiteHost> hosts = {};    // the named hosts, for all trials together
   std::uint32_t devices_per_host = 0;  // assumed by the recipe; known once a point was planned
+  std::string about_sampler = {};      // a sentence, of ChooseSampler()
 };
 
 // Parses the options, evaluates the file, and combines the two. The result has passed CheckSweep. The same options give

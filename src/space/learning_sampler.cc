@@ -1,0 +1,127 @@
+#include "space/learning_sampler.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace muster {
+namespace {
+
+constexpr std::uint64_t kDrawnResults = 10;    // before them it draws as RandomSampler does
+constexpr std::size_t kMaxRepeatedDraws = 64;  // until a draw is a new point
+
+std::uint64_t TrialsOf(const CompiledSpace& space, const SamplerChoice& choice) {
+  const auto size = space.size();
+  const std::uint64_t trials = choice.trials.value_or(size.value_or(0));
+  return size ? std::min(*size, trials) : trials;
+}
+
+// The discrete values of a point.
+std::vector<double> LayoutOf(const std::vector<Cell>& cells) {
+  std::vector<double> layout;
+  for (const Cell& cell : cells) {
+    if (!cell.exists) layout.push_back(-1);
+    if (cell.exists && cell.width > 0) layout.push_back(cell.low);
+  }
+  return layout;
+}
+
+}  // namespace
+
+LearningSampler::LearningSampler(const CompiledSpace& space, const SamplerChoice& choice,
+                                 std::unique_ptr<Sampler> drawn)
+    : Sampler(space, choice, TrialsOf(space, choice), space.size().value_or(kMaxLearnedTrials)),
+      drawn_(std::move(drawn)) {
+  for (const std::string& dimension : space.dimensions()) dimensions_.emplace(dimension, dimensions_.size());
+}
+
+Result<std::unique_ptr<Sampler>> LearningSampler::MakeDraws(const CompiledSpace& space, const SamplerChoice& choice) {
+  SamplerChoice random = choice;
+  random.kind = SamplerChoice::Kind::kRandom;
+  return Sampler::Of(space, random);
+}
+
+std::vector<Point> LearningSampler::Ask(std::uint64_t first, std::uint64_t count) {
+  std::vector<Point> points;
+  for (std::uint64_t trial = first; trial < first + count; ++trial) {
+    if (trial >= trials_.size()) Recall(trial, {Next(trial)});
+    points.push_back(trials_[trial].point);
+  }
+  return points;
+}
+
+void LearningSampler::Tell(std::uint64_t trial, std::optional<double> loss) {
+  const bool done = loss && std::isfinite(*loss);
+  Take(trial, done ? State::kDone : State::kFailed, done ? *loss : 0);
+}
+
+void LearningSampler::Recall(std::uint64_t first, const std::vector<Point>& points) {
+  if (trials_.size() < first + points.size()) trials_.resize(first + points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    trials_[first + i].point = points[i];
+    trials_[first + i].cells = CellsOf(points[i]);
+    known_.insert(PointText(points[i]));
+  }
+}
+
+std::vector<Cell> LearningSampler::CellsOf(const Point& point) const {
+  const auto spans = space().Locate(point);
+  if (!spans) return {};
+  std::vector<Cell> cells(dimensions_.size());
+  for (const auto& [dimension, span] : *spans) {
+    cells[dimensions_.at(dimension)] = {true, span.ordered, span.low, (span.low + span.high) / 2, span.high - span.low};
+  }
+  return cells;
+}
+
+void LearningSampler::Take(std::uint64_t number, State state, double loss) {
+  if (number >= trials_.size()) return;
+  LearnedTrial& trial = trials_[number];
+  if (trial.state == State::kDone) ranked_.erase({trial.loss, number});
+  if (trial.state == State::kDone || trial.state == State::kFailed) --results_;
+  const auto count = [&](std::uint64_t one) {
+    if (trial.state == State::kOpen) return;
+    auto& [possible, impossible] = layouts_[LayoutOf(trial.cells)];
+    (trial.state == State::kImpossible ? impossible : possible) += one;
+    if (trial.state == State::kImpossible) impossible_ += one;
+  };
+  count(~std::uint64_t{0});
+  trial.state = state;
+  trial.loss = loss;
+  count(1);
+  if (state == State::kDone || state == State::kFailed) ++results_;
+  if (state == State::kDone && !trial.cells.empty()) ranked_.emplace(loss, number);
+}
+
+std::uint64_t LearningSampler::RefusalsAt(const std::vector<Cell>& cells) const {
+  const std::vector<double> layout = LayoutOf(cells);
+  if (impossible_ == 0 || layout.empty()) return 0;
+  const auto found = layouts_.find(layout);
+  return found == layouts_.end() || found->second.first > 0 ? 0 : found->second.second;
+}
+
+double LearningSampler::DrawOf(std::uint64_t trial, std::string_view what, std::size_t index,
+                               std::string_view dimension) const {
+  std::string name = KindOf(choice()).name;
+  name.append(" ").append(what).append(std::to_string(index)).append(" ").append(dimension);
+  return Draw(choice().seed, NumberOf(trial), name);
+}
+
+Point LearningSampler::Next(std::uint64_t trial) {
+  if (results_ >= kDrawnResults && !ranked_.empty()) return Suggest(trial);
+  Point point = drawn_->At(trial);
+  return IsNew(point) ? point : DrawNew(trial);
+}
+
+Point LearningSampler::DrawNew(std::uint64_t trial) {
+  for (std::size_t i = 0; i < kMaxRepeatedDraws; ++i) {
+    Point point = space().From([&](const std::string& dimension) { return DrawOf(trial, "new ", i, dimension); });
+    if (IsNew(point)) return point;
+  }
+  for (const auto size = space().size(); size && shuffled_ < *size; ++shuffled_) {
+    Point point = space().At(Shuffled(shuffled_, *size, choice().seed));
+    if (IsNew(point)) return point;
+  }
+  return drawn_->At(trial);
+}
+
+}  // namespace muster
