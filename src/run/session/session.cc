@@ -684,7 +684,8 @@ void Session::End() {
   place_.close(ignored);
   if (!run_.request.terse) CheckPlace();
   terminal_.Part();
-  if (const auto written = checkpoints_.WrittenUnseen()) run_.journal.Record(CheckpointSeen{*written, {}});
+  if (const auto written = checkpoints_.WrittenUnseen())
+    run_.journal.Record(CheckpointSeen{*written, {}, CheckpointAgeMs(*written)});
   checkpoints_.StopWatching();
   timers_.Clear();
   run_.clock->ClearAlarm();
