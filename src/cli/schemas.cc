@@ -176,6 +176,7 @@ constexpr auto kSchemas = std::to_array<PublishedSchema>({
     {"sweep-report", "muster show SWEEP --json; muster report SWEEP --json",
      [] { return Unless(SweepReportSchema()); }},
     {"trial", "muster show SWEEP:TRIAL --json", [] { return Unless(TrialSchema()); }},
+    {"ledger", "muster report --ledger --json", [] { return Unless(LedgerSchema()); }},
     {"limits", "muster steer --json", [] { return Unless(LimitsSchema()); }},
 });
 

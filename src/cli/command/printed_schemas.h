@@ -17,6 +17,7 @@ std::string RecipesSchema();       // muster ls --recipes --json
 std::string RunsSchema();          // muster ls --json
 std::string PsSchema();            // muster ps --json
 std::string QueuedReportSchema();  // muster report --json of a run that has not begun
+std::string LedgerSchema();        // muster report --ledger --json
 std::string SweepsSchema();        // muster ls --sweeps --json
 std::string TrialsSchema();        // muster ls SWEEP --json
 std::string ComparisonSchema();    // muster ls SWEEP SWEEP --json
