@@ -39,6 +39,7 @@
           run.why ? el("p", { class: "why" }, run.why) : "",
           el("dl", { class: "facts" }, facts.filter(([, value]) => value !== "" && value !== null && value !== undefined).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
           run.damage ? el("p", { class: "why" }, run.damage) : "",
+          muster.ledgerBar(page.model.data.ledger),
           ...run.restarts.map((one) => el("p", { class: "soft" }, `Restart of ${one.scope === "process" ? one.process : `the ${one.scope}`} at ${muster.duration(one.at)}: ${one.why}`)),
         );
       };

@@ -114,6 +114,7 @@
           source.kind === "sweep" ? classBar(source) : null));
         section.replaceChildren(
           el("div", { class: several ? "cards" : "" }, cards),
+          muster.ledgerBar(model.data.ledger),
           el("div", { class: "flow" }, ...model.rankings().map((ranking) => bestTable(page, ranking)), ...model.sources.map((source) => distinction(source, several))),
         );
       };
@@ -132,6 +133,30 @@
       return { plots: [] };
     },
   });
+
+  // Where the time of the devices went: one bar, the rows in their order.
+  const LEDGER_COLOURS = [["productive_kept", "#2f9e62"], ["productive_lost", "#c8553d"], ["checkpoint", "#8a63c9"], ["starting", "#4a86c5"], ["silent", "#d08a2e"], ["failing", "#8f2f3f"], ["idle", "#a8b0ba"], ["unknown", "#6b7280"]];
+  const ledgerColour = (name) => (LEDGER_COLOURS.find(([start]) => name.startsWith(start)) || [null, "#c9b458"])[1];
+
+  muster.ledgerBar = (ledger) => {
+    if (!ledger) return "";
+    const { counts, total, rows } = ledger;
+    const share = (row) => `${((100 * row.seconds) / total).toFixed(1)} %`;
+    const name = (row) => row.name.replaceAll("_", " ");
+    const bar = el("div", { class: "bar", role: "img", "aria-label": `${counts} time: ${rows.map((row) => `${name(row)} ${share(row)}`).join(", ")}` });
+    for (const row of rows) {
+      const part = el("span", { title: `${name(row)}: ${share(row)}` });
+      part.style.flexGrow = row.seconds / total;
+      part.style.background = ledgerColour(row.name);
+      bar.append(part);
+    }
+    const key = el("div", { class: "legend" }, rows.map((row) => {
+      const dot = el("i", { class: "dot" });
+      dot.style.background = ledgerColour(row.name);
+      return el("span", {}, dot, `${name(row)} ${share(row)}`);
+    }));
+    return el("div", { class: "ledger" }, el("h3", {}, `Where ${muster.duration(total)} of ${counts} time went`), bar, key);
+  };
 
   // Everything that a sweep was described by.
   muster.view({

@@ -236,7 +236,8 @@ struct AgentEmpty {
 struct AgentLost {
   std::uint32_t host = 0;
   std::string why;
-  std::uint32_t killed = 0;  // processes that the head had to kill itself
+  std::uint32_t killed = 0;      // processes that the head had to kill itself
+  std::uint64_t unheard_ms = 0;  // how long nothing had come from it; 0: its end was seen at once
 
   bool operator==(const AgentLost&) const = default;
 };
@@ -295,7 +296,8 @@ struct DeadlinePassed {
 // during a stop.
 struct CheckpointSeen {
   std::string path;
-  std::string run;  // the run that wrote it; empty for this run
+  std::string run;           // the run that wrote it; empty for this run
+  std::int64_t age_ms = -1;  // since it was written, by the time of its file; -1: unknown
 
   bool operator==(const CheckpointSeen&) const = default;
 };

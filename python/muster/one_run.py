@@ -15,7 +15,7 @@ _STEPS = "step", "global_step", "iteration", "epoch"
 
 
 class Labelled:
-    """What a run and a sweep have by their folder alone: tags and a note."""
+    """What a run and a sweep have by their folder alone: tags, a note and a ledger."""
 
     path: str
 
@@ -29,6 +29,11 @@ class Labelled:
         text: its note."""
         words = [] if text is None else ["--", text] if text.strip() else ["--remove"]
         return _text(["note", self.path] + words).rstrip("\n")
+
+    def ledger(self) -> Dict[str, Any]:
+        """Where the time of its devices went, with the runs that it continued: `rows` and `total` in
+        device seconds, as in `muster report --ledger --json` (`muster docs ledger`)."""
+        return part(ask(["report", "--ledger", self.path, "--json"]), "ledger", dict)
 
 
 class Run(Labelled):

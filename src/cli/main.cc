@@ -54,6 +54,8 @@ constexpr Command kCommands[] = {
      true, SetupStub},
     {"doctor", "check hosts and compare them", "muster doctor --host n[01-16] recipes/data_parallel.lua", true,
      SetupDoctor},
+    {"hosts", "show what your runs have shown about hosts: uses, failures, last seen", "muster hosts n3 n4", false,
+     SetupHosts, false},
     {"docs", "print the reference of recipes, attributes and frameworks", "muster docs mode --mindspore 2.3", false,
      SetupDocs, false},
     {"ps", "list active runs, sweeps and trials with their newest metrics", "muster ps --all", false, SetupPs},

@@ -12,6 +12,7 @@
 #include "run/control/control_protocol.h"
 #include "run/directory/job_record.h"
 #include "run/directory/usage_history.h"
+#include "run/hosts/host_history.h"
 #include "run/hosts/inspection_report.h"
 #include "run/journal/journal.h"
 #include "run/notify/notifier.h"
@@ -176,6 +177,9 @@ constexpr auto kSchemas = std::to_array<PublishedSchema>({
     {"sweep-report", "muster show SWEEP --json; muster report SWEEP --json",
      [] { return Unless(SweepReportSchema()); }},
     {"trial", "muster show SWEEP:TRIAL --json", [] { return Unless(TrialSchema()); }},
+    {"ledger", "muster report --ledger --json", [] { return Unless(LedgerSchema()); }},
+    {"hosts", "muster hosts --json", [] { return Unless(HostsSchema()); }},
+    {"host-history", "a line of the user's host_history.jsonl", HostHistorySchema},
     {"limits", "muster steer --json", [] { return Unless(LimitsSchema()); }},
 });
 

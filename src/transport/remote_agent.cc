@@ -111,7 +111,7 @@ void RemoteAgent::Unheard() {
   if (link_.state == State::kOver) return;
   carrier_->Cut(true);
   if (why().empty()) why() = "no heartbeat";
-  Lost(why() + " for " + Seconds(lease_ms_));
+  Lost(why() + " for " + Seconds(lease_ms_), 0, lease_ms_);
 }
 
 // --- outgoing --------------------------------------------------------------------------------------
@@ -162,11 +162,12 @@ void RemoteAgent::Unreachable(std::string phrase, std::string hint) {
   Last(AgentUnreachable{std::move(phrase), std::move(hint)});
 }
 
-void RemoteAgent::Lost(std::string text, std::uint32_t killed) {
+void RemoteAgent::Lost(std::string text, std::uint32_t killed, std::uint64_t unheard_ms) {
   AgentLost lost;
   lost.host = host_;
   lost.why = std::move(text);
   lost.killed = killed;
+  lost.unheard_ms = unheard_ms;
   Last(std::move(lost));
 }
 

@@ -119,7 +119,7 @@ class RemoteAgent : public std::enable_shared_from_this<RemoteAgent> {
   void EndLease() { lease_end_.cancel(); }
   // The last messages; the object may be destroyed on return, so call them last.
   void Unreachable(std::string phrase, std::string hint);  // for a connection that was never established
-  void Lost(std::string text, std::uint32_t killed = 0);
+  void Lost(std::string text, std::uint32_t killed = 0, std::uint64_t unheard_ms = 0);
   void Empty();  // what the agent has attested
 
  private:

@@ -14,6 +14,7 @@
 
 #include "hosts/hosts_run.h"
 #include "hosts/hosts_testbed.h"
+#include "support/check_ledger.h"
 
 namespace muster::testing {
 namespace {
@@ -143,6 +144,12 @@ TEST(SpareHosts, ReplaceADisconnectedHostOnceItsLeaseHasExpired) {
   EXPECT_NE(run.Result().err.find("n3 replaced n2, which was lost: no heartbeat for 2 s"), std::string::npos)
       << run.Result().err;
   EXPECT_EQ(run.Report()["plan"], run.Journal("run_began")[0]["plan"]);
+
+  EXPECT_GE(run.Journal("agent_lost")[0]["unheard_ms"], 1'500);
+  const std::string ledger = CheckedLedger({run.run_dir()}, {run.run_dir()});
+  for (const char* row : {" silent=", " idle_devices=", " productive_lost=", " failing_stopping="}) {
+    EXPECT_NE(ledger.find(row), std::string::npos) << ledger;
+  }
 }
 
 TEST(SpareHosts, HostTheRendezvousIfTheLostHostDid) {

@@ -191,6 +191,7 @@ TEST_F(RunHistoryTest, HasTheMachinesAndTheirAgents) {
   EXPECT_EQ(history.replacements[0].machine, 1U);
   EXPECT_EQ(history.replacements[0].by, 2U);
   EXPECT_EQ(history.replacements[0].wall, "w46");
+  EXPECT_EQ(history.replacements[0].on_head, 460U);
 }
 
 TEST_F(RunHistoryTest, HasThePreparation) {
@@ -201,6 +202,8 @@ TEST_F(RunHistoryTest, HasThePreparation) {
             (std::vector{Recorded<HostActivated>{{1, {{"A", "1"}}, {"B"}, 1'200, 0, ""}, Mark(12)}}));
   ASSERT_TRUE(history.hosts_compared);
   EXPECT_EQ(history.hosts_compared->faults[0].text, "full");
+  EXPECT_EQ(history.inspected, Mark(10)) << "hosts, and then the paths between them";
+  EXPECT_EQ(history.prepared, Mark(12)) << "the code, and then the activation";
   EXPECT_EQ(history.devices_awaited, Mark(13)) << "the first wait";
   EXPECT_EQ(history.bound, Mark(15));
 }

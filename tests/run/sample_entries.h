@@ -100,7 +100,7 @@ inline std::vector<JournalEntry> OneOfEach() {
           PathsCompared{12, {{{2, 3}, {0}, "master", 29'500, "no answer"}}},
           CodeShipped{1, "ab", "/home/u", "/root/.cache", 3, 1ULL << 40, 7},
           CodeSeen{"/home/u", "9f3c", "main", 2, 1, {"a b.py"}},
-          CheckpointSeen{"/runs/x/checkpoints/step_3", "0a1b2c3d4e5f"},
+          CheckpointSeen{"/runs/x/checkpoints/step_3", "0a1b2c3d4e5f", 4'200},
           HostStray{1, "an exit of process 9"},
           DevicesAwaited{1, 2, "device 0 is held by run a1"},
           EngineAnswered{"n2", "slurm reports n2 as down"},

@@ -417,7 +417,7 @@ class Simulation {
 TEST(SupervisorSimulation, KeepsItsInvariants) {
   constexpr std::uint64_t kSeeds = 20'000;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Simulation(seed).Run();
     if (HasFailure()) break;
   }

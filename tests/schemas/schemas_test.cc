@@ -82,7 +82,7 @@ class Schemas : public ::testing::Test {
   }
 
   CommandResult Call(std::vector<std::string> words) {
-    return Muster(std::move(words), {"MUSTER_HOME=" + folder_.path()});
+    return Muster(std::move(words), {"MUSTER_HOME=" + folder_.path(), "XDG_STATE_HOME=" + folder_.path() + "/state"});
   }
 
   void Add(const std::string& schema, const std::string& what, const std::string& text) {
@@ -192,6 +192,8 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
     if (entry.path().filename() == "plan.json") AddRun(entry.path().parent_path());
   }
   for (const char* run : {"train", "train~1", "train~2"}) Printed("report", {"report", run, "--json"});
+  for (const char* run : {"train", "train~1", folder_.path().c_str(), "nothing"})
+    Printed("ledger", {"report", "--ledger", run, "--json"});
   Printed("runs", {"ls", "--json"});
   Printed("runs", {"ls", "--columns", "name,lr,tags", "--json"});
   Printed("runs", {"ls", "--where", "nothing == 1", "--json"});
@@ -199,6 +201,9 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("rehearsal", {"rehearse", train, "--json"});
   Printed("doctor", {"doctor", "--json"});
   Printed("clean", {"clean", "--json"});
+  Printed("hosts", {"hosts", "--json"});
+  Printed("hosts", {"hosts", "n1", "--json"});
+  AddLines("host-history", "host_history.jsonl", ContentOf(folder_ / "state/muster/host_history.jsonl"));
   Printed("stub", {"stub", "--json", "--", "true"});
   Printed("diff", {"diff", "train~2", "train", "--json"});
   std::istringstream served(RunCommand({.argv = {"/usr/bin/timeout", "3", MusterProgram(), "serve", "--json"},

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "slurm/submitted_run.h"
+#include "support/check_ledger.h"
 
 namespace muster::testing {
 namespace {
@@ -338,6 +339,9 @@ TEST(FromOutside, APreemptedRunContinuesWhenSlurmRequeuesIt) {
   EXPECT_EQ(second["outcome"], "ok") << second;
   EXPECT_EQ(second["job"]["attempts"][0]["end"], "preempted") << second["job"];
   EXPECT_EQ(second["resumed"]["run"], run.ReportNow(1)["run"]);
+  const std::string ledger =
+      CheckedLedger({run.DirectoryOf(2)}, {run.DirectoryOf(1), run.DirectoryOf(2)}, {}, {"HOME=/root"});
+  EXPECT_NE(ledger.find(" queued="), std::string::npos) << ledger;
   before.ExpectNothingLeft(run);
 }
 

@@ -53,6 +53,7 @@ std::function<int()> SetupLsp(CLI::App& app, const Invocation& invocation);
 // The commands that start runs, and those that prepare them.
 
 std::function<int()> SetupDoctor(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupHosts(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation);

@@ -17,6 +17,7 @@ std::string RecipesSchema();       // muster ls --recipes --json
 std::string RunsSchema();          // muster ls --json
 std::string PsSchema();            // muster ps --json
 std::string QueuedReportSchema();  // muster report --json of a run that has not begun
+std::string LedgerSchema();        // muster report --ledger --json
 std::string SweepsSchema();        // muster ls --sweeps --json
 std::string TrialsSchema();        // muster ls SWEEP --json
 std::string ComparisonSchema();    // muster ls SWEEP SWEEP --json
@@ -24,6 +25,7 @@ std::string BestSchema();          // muster best --json
 std::string SweepReportSchema();   // muster show SWEEP --json
 std::string TrialSchema();         // muster show SWEEP:TRIAL --json
 std::string CleanSchema();         // muster clean --json
+std::string HostsSchema();         // muster hosts --json
 std::string LimitsSchema();        // muster steer --json
 std::string ServerSchema();        // muster serve --json
 

@@ -461,7 +461,13 @@ Result<void> RunCall::ReachHosts() {
   transport_ = *std::move(transport);
   auto applied = RunsHere(recipe(), request_.hosts) ? RefuseElsewhereOptions(options_.elsewhere)
                                                     : ApplyElsewhereOptions(options_.elsewhere, request_);
-  if (recipe().pods) request_.on_bad_hosts = nullptr;  // the next run has other pods
+  request_.on_used_hosts = [environment = request_.environment](const auto& used) {
+    RememberUsedHosts(used, environment);
+  };
+  if (recipe().pods) {  // the next run has other pods
+    request_.on_bad_hosts = nullptr;
+    request_.on_used_hosts = nullptr;
+  }
   return applied;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/lookup/run_argument.h"
 #include "plan/text/plan_json.h"
 #include "run/directory/run_tags.h"
+#include "run/report/ledger_reader.h"
 #include "sweep/record/trial_columns.h"
 #include "wire/files/run_layout.h"
 
@@ -20,6 +21,8 @@ namespace muster {
 namespace {
 
 using Values = std::map<std::string, Value>;
+
+constexpr std::string_view kKept = "kept";
 
 // A member of the outer object of plan.json, which has its own line: the list of processes is not parsed.
 Values PlanMember(const std::string& text, const std::string& name) {
@@ -107,7 +110,18 @@ const Value* RunFacts::Find(const std::string& name) {
   if (const Value* found = FieldOf(Planned(true), name)) return found;
   if (name == "tag") return &tag_list_.emplace(TagList(Tags()));
   if (const Value* found = FieldOf(Tags(), name)) return found;
-  return Metric(name);
+  if (const Value* found = Metric(name)) return found;
+  return name == kKept ? Kept() : nullptr;
+}
+
+const Value* RunFacts::Kept() {
+  if (!kept_) {
+    kept_.emplace();
+    const auto run = ReadLedgerRun(summary_.run_dir);
+    const Ledger ledger = run ? LedgersOf({&*run, 1}).front() : Ledger();
+    if (ledger.Total() > 0) kept_ = Value(SecondsOf(ledger.Of(LedgerRow::kKept)) / SecondsOf(ledger.Total()));
+  }
+  return &*kept_;
 }
 
 Value RunFacts::Of(const std::string& name) {
@@ -122,6 +136,7 @@ void RunFacts::AddNames(std::set<std::string>& names) {
     for (const auto& [name, unused] : *values) names.insert(name);
   }
   names.insert("tag");
+  names.insert(std::string(kKept));
   for (const auto& [name, unused] : Metrics()) names.insert(name.substr(name.find('.') + 1));
 }
 

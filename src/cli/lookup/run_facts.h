@@ -31,7 +31,8 @@ class RunFacts {
   // A property of the run's summary (name, run or id, plan, started, took, outcome, exit, why, dir, tags, note), else a
   // parameter, a derived value, a tag (true for a word) or a metric (of the first role that has it), in this order;
   // param.NAME, derived.NAME, tag.NAME, metric.NAME and metric.ROLE.NAME select one of these, and `tag` is a list of
-  // all tags. Null if the run has no such value.
+  // all tags. Otherwise `kept` is the share of its device time that was productive and is kept (run/report/ledger.h).
+  // Null if the run has no such value.
   Value Of(const std::string& name);
   bool Has(const std::string& name);
   // Adds all available names.
@@ -47,9 +48,10 @@ class RunFacts {
   const std::map<std::string, Value>& Planned(bool derived);
   const std::map<std::string, Value>& Tags();
   const Value* Metric(const std::string& name);
+  const Value* Kept();
 
   RunSummary summary_;
-  std::optional<Value> tag_list_;
+  std::optional<Value> tag_list_, kept_;
   std::optional<std::map<std::string, Value>> line_, params_, derived_, tags_, metrics_;
 };
 

@@ -20,6 +20,7 @@
 #include "plan/hosts/host_list.h"
 #include "pods/pod_transport.h"
 #include "run/hosts/bad_hosts.h"
+#include "run/hosts/host_history.h"
 #include "transport/dial_transport.h"
 #include "transport/local_transport.h"
 #include "transport/ssh_transport.h"
@@ -237,6 +238,12 @@ void RememberHosts(const std::vector<std::pair<std::string, std::string>>& bad, 
   std::vector<HostFailure> failures;
   for (const auto& [host, why] : bad) failures.push_back({NowSeconds(), host, why});
   static_cast<void>(RememberBadHosts(file, failures));  // best effort; nothing depends on it
+}
+
+void RememberUsedHosts(const std::vector<HostUse>& used, const std::vector<std::string>& environment) {
+  const std::string file = HostHistoryFile(environment);
+  if (!file.empty())
+    static_cast<void>(RememberHostUse(file, used, NowSeconds()));  // best effort; nothing depends on it
 }
 
 namespace {

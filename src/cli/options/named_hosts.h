@@ -18,6 +18,7 @@
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "muster/site.h"
+#include "run/hosts/host_history.h"
 #include "transport/transport.h"
 #include "wire/connection/lease.h"
 
@@ -58,6 +59,9 @@ std::vector<std::string> RememberedHosts(const std::vector<std::string>& hosts,
 // something else.
 void RememberHosts(const std::vector<std::pair<std::string, std::string>>& bad, std::size_t hosts,
                    const std::vector<std::string>& environment);
+
+// Adds the hosts of a run that has ended to the user's history of hosts (run/hosts/host_history.h).
+void RememberUsedHosts(const std::vector<HostUse>& used, const std::vector<std::string>& environment);
 
 // Chooses the transport: a local agent for this machine alone, the engine's start command for the hosts of an
 // allocation, ssh for other hosts.

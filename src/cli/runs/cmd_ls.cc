@@ -749,9 +749,10 @@ std::function<int()> SetupLs(CLI::App& app, const Invocation&) {
       "compare "
       "them");
   AddWhereOption(app, options->where, "runs");
-  app.add_option("--columns", options->columns,
-                 "columns to show: name, id, started, took, outcome, exit, why, plan, dir, tags, note; parameters, "
-                 "derived values, tags and metrics by their names")
+  app.add_option(
+         "--columns", options->columns,
+         "columns to show: name, id, started, took, outcome, exit, why, plan, dir, tags, note, kept; parameters, "
+         "derived values, tags and metrics by their names")
       ->type_name("NAME,…");
   app.add_option("--sort", options->sort, "sort by these columns; -NAME: descending")->type_name("[-]NAME,…");
   app.add_option("-n,--limit", options->limit, "only the first N")->type_name("N");

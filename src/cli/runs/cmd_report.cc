@@ -36,6 +36,7 @@
 #include "metrics/metric_history.h"
 #include "muster/result.h"
 #include "page/collect/make_page.h"
+#include "page/collect/work_ledger.h"
 #include "page/write/page_html.h"
 #include "run/directory/run_directory.h"
 #include "run/directory/run_metrics.h"
@@ -434,8 +435,9 @@ int WriteReportPage(const std::vector<std::string>& words, const std::string& fi
     if (!found) return Refuse(found.error());
     folders.push_back(*std::move(found));
   }
-  const auto page = MakePage(folders);
+  auto page = MakePage(folders);
   if (!page) return Refuse(page.error());
+  if (const auto ledger = LedgerOfWork(folders)) page->ledger = WorkLedgerValue(*ledger);
   const auto written = WritePage(WithArchiveNames(PageHtml(*page)), file);
   if (!written) return Refuse(written.error());
   if (file != "-") std::printf("%s\n", Printable(file).c_str());
@@ -454,8 +456,38 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> words;
   bool json = false;
+  bool ledger = false;
   std::string html;
 };
+
+// The words name runs, sweeps and trials, or folders of them.
+int ReportLedger(const std::vector<std::string>& words, bool json) {
+  std::vector<NamedRunOrSweep> work;
+  for (const std::string& word : words.empty() ? std::vector<std::string>{""} : words) {
+    auto found = FindRunOrSweep(word, DirectoryUse::kRead, Prefer::kNewest);
+    std::error_code error;
+    if (found) {
+      if (const auto queued = found->is_sweep ? std::nullopt : NotBegun(found->folder)) {
+        return Refuse({Error("run", {}, fmt::format("{} has not begun: {}", queued->name, QueueSentence(*queued)),
+                             "its time in the queue is counted once it has begun")},
+                      json);
+      }
+      if (!found->is_sweep) SettleIfLost(found->folder);
+      work.push_back(*std::move(found));
+    } else if (std::filesystem::is_directory(word, error)) {
+      const std::vector<NamedRunOrSweep> in_folder = WorkIn(word);
+      if (in_folder.empty()) return Refuse(found.error(), json);
+      work.insert(work.end(), in_folder.begin(), in_folder.end());
+    } else {
+      return Refuse(found.error(), json);
+    }
+  }
+  const auto ledger = LedgerOfWork(work);
+  if (!ledger) return Refuse(ledger.error(), json);
+  const std::string text = WithArchiveNames(json ? WorkLedgerJson(*ledger) : WorkLedgerText(*ledger));
+  std::fputs(PrintableLines(text).c_str(), stdout);
+  return kExitOk;
+}
 
 int ReportSweep(const std::string& folder, bool json) {
   const auto sweep = OpenSweepAt(folder);
@@ -488,6 +520,7 @@ int ReportNotBegun(const QueuedRun& run, bool json) {
 
 int RunReport(const ReportOptions& options) {
   if (!options.html.empty()) return WriteReportPage(options.words, options.html);
+  if (options.ledger) return ReportLedger(options.words, options.json);
   if (options.words.size() > 1) {
     const Diagnostics several = {Error("usage", {}, "several runs or sweeps can only be compared on a page",
                                        "muster report RUN RUN --html FILE; muster diff compares as text")};
@@ -521,9 +554,12 @@ std::function<int()> SetupReport(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<ReportOptions>();
   AddRunsOrSweepsArgument(app, options->words);
   auto* json = app.add_flag("--json", options->json, "print JSON for programs, as in report.json, with run_dir");
+  auto* ledger = app.add_flag("--ledger", options->ledger,
+                              "print where the device hours went; also of folders, and of several together");
   app.add_option("--html", options->html, "write one page with plots to FILE; several: compared")
       ->type_name("FILE")
-      ->excludes(json);
+      ->excludes(json)
+      ->excludes(ledger);
   return [options] { return RunReport(*options); };
 }
 
@@ -675,6 +711,7 @@ int RunShow(const ShowOptions& options) {
 
 std::string SweepReportSchema() { return SchemaOf<PartForms>(PrintedTotals()); }
 std::string QueuedReportSchema() { return SchemaOf<PartForms>(PrintedQueued()); }
+std::string LedgerSchema() { return WorkLedgerSchema(); }
 std::string TrialSchema() { return SchemaOf<PartForms>(PrintedAttempts()); }
 
 std::function<int()> SetupShow(CLI::App& app, const Invocation&) {

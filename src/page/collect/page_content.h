@@ -52,7 +52,8 @@ struct PageContent {
   std::vector<std::string> metrics = {};  // the objective first
   std::size_t metrics_left_out = 0;       // for which there was no room
   std::vector<PageCurve> curves = {};
-  Value run = {};  // of one run, a map
+  Value run = {};     // of one run, a map
+  Value ledger = {};  // of device time (page/collect/work_ledger.h); null: not shown
 };
 
 // The column of that name; added, with a null for each row so far, if there is none.

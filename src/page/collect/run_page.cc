@@ -55,7 +55,7 @@ Value Mark(const char* kind, double at, const std::string& text = {}) {
   return Value(Value::Map{{"kind", Value(kind)}, {"at", Value(at)}, {"text", TextValue(text)}});
 }
 
-Value::List InOrder(Marks marks) {
+Value::List SortedMarks(Marks marks) {
   Value::List list;
   for (auto& [seq, mark] : marks) list.push_back(std::move(mark));
   return list;
@@ -87,7 +87,7 @@ class LaneMaker {
       marks.emplace(dump.order.seq, Mark("dump", Seconds(dump.order.on_head), dump.order.why));
     }
     for (const auto& stop : history_.stop_requests) marks.emplace(stop.seq, Mark("stop", Seconds(stop.on_head)));
-    result.marks = InOrder(std::move(marks));
+    result.marks = SortedMarks(std::move(marks));
     return result;
   }
 
@@ -170,7 +170,7 @@ class LaneMaker {
         if (limit.limit.starts_with("silent")) marks.emplace(limit.seq, Mark("silent", Seconds(limit.on_head)));
       }
     }
-    return InOrder(std::move(marks));
+    return SortedMarks(std::move(marks));
   }
 
   Value Lane(ProcessId id, const ProcessReport& process) {

@@ -139,6 +139,7 @@ PageData PageDataOf(const PageContent& page) {
                          {"curves", CurvesJson(page, bytes)},
                          {"differences", ToJson(Value(page.differences))},
                          {"run", ToJson(page.run)}};
+  if (!page.ledger.IsNull()) json["ledger"] = ToJson(page.ledger);
   for (const PageColumn& column : page.columns) json["columns"].push_back(ColumnJson(column));
   return {SafeInScript(SerializedJson(json)), Base64(bytes)};
 }

@@ -13,6 +13,7 @@
 #include <fnmatch.h>
 #include <sys/stat.h>
 
+#include "base/system/clock.h"
 #include "base/system/private_files.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
@@ -162,6 +163,13 @@ tl::expected<std::vector<Checkpoint>, std::string> CompleteCheckpoints(const Che
   std::vector<Checkpoint> checkpoints;
   for (Candidate& candidate : candidates) checkpoints.push_back(std::move(candidate.checkpoint));
   return checkpoints;
+}
+
+std::int64_t CheckpointAgeMs(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return -1;
+  const std::int64_t modified = std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
+  return std::max<std::int64_t>(0, (static_cast<std::int64_t>(WallNowNs()) - modified) / 1'000'000);
 }
 
 std::vector<std::string> CheckpointFolders(const CheckpointPlace& place) {

@@ -35,6 +35,9 @@ tl::expected<CheckpointPlace, std::string> PlaceInRun(const CheckpointPlace& pla
 tl::expected<std::vector<Checkpoint>, std::string> CompleteCheckpoints(const CheckpointPlace& place,
                                                                        const std::set<Checkpoint>& besides = {});
 
+// Milliseconds since the file or folder was last modified, by the clock of its file system; -1 if that is not known.
+std::int64_t CheckpointAgeMs(const std::string& path);
+
 // The folders below `place.dir`, as paths, in which a program may write something that completes a checkpoint: those on
 // the way to the matches of the pattern, the matches, and those within a match on the way to the file that completes
 // it. If a file names the newest: those on the way to that file, and to and within the one that it names now. Returns

@@ -61,15 +61,14 @@ std::string LineOf(const HostFailure& failure) {
          '\n';
 }
 
-// "3 h", "12 min": a rough duration is sufficient.
+}  // namespace
+
 std::string AgoText(std::uint64_t seconds) {
   if (seconds < 60) return "less than a minute";
   if (seconds < 3600) return fmt::format("{} min", seconds / 60);
   if (seconds < 2 * kDay) return fmt::format("{} h", seconds / 3600);
   return fmt::format("{} days", seconds / kDay);
 }
-
-}  // namespace
 
 double WeightAt(const std::vector<HostFailure>& failures, std::uint64_t now) {
   double weight = 0;
@@ -100,11 +99,26 @@ std::vector<std::string> BadHostLines(const std::vector<HostFailure>& failures, 
   return lines;
 }
 
-std::string BadHostsFile(const std::vector<std::string>& environment) {
+std::string UserStateFile(const std::vector<std::string>& environment, const std::string& name) {
   const std::string state = ValueOf(environment, "XDG_STATE_HOME");
-  if (state.starts_with('/')) return state + "/muster/hosts.jsonl";
+  if (state.starts_with('/')) return state + "/muster/" + name;
   const std::string home = ValueOf(environment, "HOME");
-  return home.starts_with('/') ? home + "/.local/state/muster/hosts.jsonl" : std::string();
+  return home.starts_with('/') ? home + "/.local/state/muster/" + name : std::string();
+}
+
+bool ReplaceUserStateFile(const std::string& file, const std::function<std::string()>& made) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
+  // The lock is on the folder, because the file itself is replaced.
+  const UniqueFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!at || ::flock(at.get(), LOCK_EX) != 0) return false;
+  return ReplaceFile(at.get(), std::filesystem::path(file).filename(), made()).has_value();
+}
+
+std::string BadHostsFile(const std::vector<std::string>& environment) {
+  return UserStateFile(environment, "hosts.jsonl");
 }
 
 std::vector<HostFailure> ReadBadHosts(const std::string& file) {
@@ -113,22 +127,17 @@ std::vector<HostFailure> ReadBadHosts(const std::string& file) {
 }
 
 bool RememberBadHosts(const std::string& file, const std::vector<HostFailure>& failures) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  std::error_code error;
-  std::filesystem::create_directories(folder.parent_path(), error);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return false;
-  // The lock is on the folder, because the file itself is replaced.
-  const UniqueFd at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!at || ::flock(at.get(), LOCK_EX) != 0) return false;
-  std::vector<HostFailure> all = ReadBadHosts(file);
-  all.insert(all.end(), failures.begin(), failures.end());
-  std::uint64_t now = 0;
-  for (const HostFailure& failure : failures) now = std::max(now, failure.at);
-  std::erase_if(all, [&](const HostFailure& each) { return WeightOf(each, now) < kForgotten; });
-  if (all.size() > kMaxFailures) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kMaxFailures));
-  std::string bytes;
-  for (const HostFailure& failure : all) bytes += LineOf(failure);
-  return ReplaceFile(at.get(), std::filesystem::path(file).filename(), bytes).has_value();
+  return ReplaceUserStateFile(file, [&] {
+    std::vector<HostFailure> all = ReadBadHosts(file);
+    all.insert(all.end(), failures.begin(), failures.end());
+    std::uint64_t now = 0;
+    for (const HostFailure& failure : failures) now = std::max(now, failure.at);
+    std::erase_if(all, [&](const HostFailure& each) { return WeightOf(each, now) < kForgotten; });
+    if (all.size() > kMaxFailures) all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(kMaxFailures));
+    std::string bytes;
+    for (const HostFailure& failure : all) bytes += LineOf(failure);
+    return bytes;
+  });
 }
 
 }  // namespace muster

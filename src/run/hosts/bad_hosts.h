@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,14 +33,21 @@ double WeightAt(const std::vector<HostFailure>& failures, std::uint64_t now);
 std::vector<std::string> BadHostLines(const std::vector<HostFailure>& failures, const std::vector<std::string>& hosts,
                                       std::uint64_t now);
 
+// The file `name` in $XDG_STATE_HOME/muster, or in ~/.local/state/muster; empty if neither variable is set.
+std::string UserStateFile(const std::vector<std::string>& environment, const std::string& name);
+// Replaces the file by what `made` returns, which is called while no other head does the same. It has mode 0600, in a
+// folder that is created with mode 0700. Returns false on errors.
+bool ReplaceUserStateFile(const std::string& file, const std::function<std::string()>& made);
+// "3 h", "12 min": a rough duration.
+std::string AgoText(std::uint64_t seconds);
+
 // $XDG_STATE_HOME/muster/hosts.jsonl, or ~/.local/state/muster/hosts.jsonl; empty if neither variable is set.
 std::string BadHostsFile(const std::vector<std::string>& environment);
 
 // Empty if there is no file, or it cannot be read.
 std::vector<HostFailure> ReadBadHosts(const std::string& file);
 
-// Adds the failures and removes those of negligible weight. The file has mode 0600, in a folder that is created with
-// mode 0700. Returns false on errors, which are harmless.
+// Adds the failures and removes those of negligible weight. Returns false on errors, which are harmless.
 bool RememberBadHosts(const std::string& file, const std::vector<HostFailure>& failures);
 
 }  // namespace muster

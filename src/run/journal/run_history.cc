@@ -89,14 +89,24 @@ void HistoryFold::Fold(JournalEntry& entry, const RecordMark& mark) {
           [&](ClockCompared& e) {
             if (e.host < history.clocks.size()) history.clocks[e.host] = HostClock{e.offset_ns, e.error_ns};
           },
-          [&](HostActivated& e) { history.activations.push_back(recorded(e)); },
+          [&](HostActivated& e) {
+            history.activations.push_back(recorded(e));
+            history.prepared = mark;
+          },
           [&](HostReplaced& e) {
             if (e.error.empty()) Replace(e, mark);
           },
           // Preparation.
-          [&](HostsCompared& e) { history.hosts_compared = std::move(e); },
+          [&](HostsCompared& e) {
+            history.hosts_compared = std::move(e);
+            history.inspected = mark;
+          },
+          [&](PathsCompared&) { history.inspected = mark; },
           [&](CodeSeen& e) { history.code.seen = std::move(e); },
-          [&](CodeShipped& e) { history.code.shipped.push_back(std::move(e)); },
+          [&](CodeShipped& e) {
+            history.code.shipped.push_back(std::move(e));
+            history.prepared = mark;
+          },
           [&](DevicesAwaited&) {
             if (!history.devices_awaited) history.devices_awaited = mark;
           },
@@ -155,7 +165,7 @@ void HistoryFold::Fold(JournalEntry& entry, const RecordMark& mark) {
           },
           // Steps whose results are entries of their own, and what only people read in the journal.
           Ignoring<EndedEarly, StrayEvent, FinishOrdered, DeadlinePassed, RebindOrdered, PlanRebound, DumpRequested,
-                   PtyOpened, PtyClosed, ReplaceOrdered, PathsCompared, HostStray, EngineAnswered>(),
+                   PtyOpened, PtyClosed, ReplaceOrdered, HostStray, EngineAnswered>(),
       },
       entry);
 }
@@ -188,7 +198,7 @@ void HistoryFold::Stop(const StopOrdered& order) {
 
 void HistoryFold::Replace(HostReplaced& replaced, const RecordMark& mark) {
   if (replaced.host >= machine_of_.size()) return;
-  history_.replacements.push_back({machine_of_[replaced.host], replaced.by, mark.wall});
+  history_.replacements.push_back({machine_of_[replaced.host], replaced.by, mark.wall, mark.on_head});
   machine_of_[replaced.host] = replaced.by;
   MachineHistory& machine = MachineOf(replaced.by);
   machine.name = std::move(replaced.name);

@@ -74,6 +74,7 @@ struct ReplacementHistory {
   std::uint32_t machine = 0;
   std::uint32_t by = 0;
   std::string wall;
+  MonotonicNs on_head = 0;
 };
 
 // The code of a run: its state in git, and the shipped code.
@@ -107,6 +108,8 @@ struct RunHistory {
   std::vector<Recorded<HostActivated>> activations;
   CodeReport code;
   std::optional<HostsCompared> hosts_compared;
+  std::optional<RecordMark> inspected;        // the last comparison of hosts or of the paths between them
+  std::optional<RecordMark> prepared;         // the last host that got the code, or was activated
   std::optional<RecordMark> devices_awaited;  // the first wait
   std::optional<RecordMark> bound;
   std::string unready;                                  // why the run could not be prepared

@@ -458,6 +458,7 @@ Result<Report> MakeReport(const std::string& run_dir, const RecordedRun& run) {
   if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), plan, report.run, ends);
   report.code = history.code;
   report.activations = ReadActivations(plan, history, folder.get());
+  report.failures = FailuresOfRun(plan, history, folder.get());
   for (const Recorded<RestartPlanned>& restart : history.restarts) {
     const Process& process = plan.processes[restart.process];
     report.restarts.push_back({plan.roles[process.role].name, process.index, restart.attempt, restart.scope,

@@ -22,6 +22,7 @@
 #include "run/journal/run_history.h"
 #include "run/report/dump_report.h"
 #include "run/report/failure_analysis.h"
+#include "run/report/failure_fingerprint.h"
 #include "run/report/metrics_report.h"
 #include "run/report/startup.h"
 
@@ -253,6 +254,7 @@ struct Report {
   std::optional<FailureReport> first_failure;
   CodeReport code;
   std::vector<ActivationReport> activations;
+  std::vector<RecordedFailure> failures;        // in order
   std::vector<RestartReport> restarts;          // in order
   std::vector<ReplacementReport> replacements;  // in order
   std::vector<ProcessReport> processes;

@@ -166,6 +166,22 @@ void Parts(V& v, const RestartReport& restart) {
   v("processes", restart.processes), v("at", OrNull(restart.at)), v("why", restart.why);
 }
 
+struct ReportedFailure {
+  const RecordedFailure& failure;
+  const ProcessReport* process;  // null: none was running on the lost host
+};
+template <class V>
+void Parts(V& v, const ReportedFailure& reported) {
+  const auto& [failure, process] = reported;
+  const FailureFingerprint& fingerprint = failure.fingerprint;
+  v("fingerprint", fingerprint.Id()), v("class", FailureClassName(fingerprint.of)), v("how", OrNull(fingerprint.how));
+  v("frame", OrNull(fingerprint.frame)), v("line", OrNull(fingerprint.line));
+  v("role", process == nullptr ? std::nullopt : std::optional(process->role));
+  v("index", process == nullptr ? std::nullopt : std::optional(process->index));
+  v("attempt", failure.attempt), v("host", failure.host), v("at", OrNull(failure.at)), v("step", failure.step);
+  v("ready", failure.ready), v("ended_run", failure.ended_run);
+}
+
 template <class V>
 void Parts(V& v, const ReplacementReport& replacement) {
   v("host", replacement.host), v("by", replacement.by), v("at", OrNull(replacement.at)), v("why", replacement.why);
@@ -338,13 +354,18 @@ void Parts(V& v, const ReportOfRun& of_run) {
     const ProcessReport* owner = file.process ? &report.processes[*file.process] : nullptr;
     files.push_back({file, owner == nullptr ? std::string() : owner->role + "." + std::to_string(owner->index)});
   }
+  std::vector<ReportedFailure> failures;
+  for (const RecordedFailure& failure : report.failures) {
+    failures.push_back({failure, failure.process ? &report.processes[*failure.process] : nullptr});
+  }
   v("format", 1), v("run", report.run), v("plan", report.plan), v("parent", OrNull(report.parent));
   v("resumed", report.resumed), v("checkpoint", OrNull(report.checkpoint));
   v("no_checkpoint", OrNull(report.no_checkpoint)), v("tags", report.tags), v("note", OrNull(report.note));
   v("metrics", report.metrics), v("rehearsal", report.rehearsal), v("outcome", report.outcome);
   v("exit_code", report.outcome == "running" ? std::nullopt : std::optional(report.exit_code));
   v("why", OrNull(report.why)), v("job", report.job), v("first_failure", report.first_failure);
-  v("code", report.code), v("activations", report.activations), v("restarts", report.restarts);
+  v("code", report.code), v("activations", report.activations), v("failures", failures);
+  v("restarts", report.restarts);
   v("replacements", report.replacements), v("dumps", report.dumps), v("processes", report.processes);
   v("contexts", report.contexts), v("receipt", report.receipt);
   v("timings", AllTimings{report.timings, report.startup});
@@ -380,6 +401,7 @@ std::string ReportSchema() {
   report.code.shipped.emplace_back();
   report.dumps.push_back({});
   report.dumps.front().notes.push_back({});
+  report.failures.emplace_back();
   const std::string run_dir;
   return SchemaOf<ReportForms>(ReportOfRun{report, run_dir}, SchemaBounds::kIgnored);
 }

@@ -10,6 +10,7 @@
 #include "base/values/value_text.h"
 #include "plan/check/named_machines.h"
 #include "plan/environment/inherited_environment.h"
+#include "run/directory/checkpoints.h"
 #include "run/directory/runtime_directory.h"
 #include "run/session/agent_links.h"
 #include "run/session/live_run.h"
@@ -70,7 +71,7 @@ void RunBinding::SetCores(const AllocateResources& asked, const ResourcesAllocat
 
 void RunBinding::SetCheckpoint(const std::string& path) {
   binding_.checkpoint = path;
-  run_.journal.Record(CheckpointSeen{path, {}});
+  run_.journal.Record(CheckpointSeen{path, {}, CheckpointAgeMs(path)});
   const Result<void> written = ReplaceFile(run_.directory->folder(), kBindingEntry.name, BindingFile());
   if (!written) run_.console.Warn(Sentence(written.error()));
 }
@@ -118,7 +119,9 @@ Result<void> RunBinding::Bind(std::vector<HostBinding> hosts) {
   if (HasErrors(found)) return Fail(found);
   for (const Diagnostic& warning : found) run_.console.Warn(warning.message + ": " + warning.hint);
   run_.journal.Record(PlanBound{binding_.run_dir, binding_.hosts, binding_.ports, CoreTexts(run_.plan, binding_)});
-  if (!binding_.checkpoint.empty()) run_.journal.Record(CheckpointSeen{binding_.checkpoint, run_.request.resumed});
+  if (const std::string& from = binding_.checkpoint; !from.empty()) {
+    run_.journal.Record(CheckpointSeen{from, run_.request.resumed, CheckpointAgeMs(from)});
+  }
   Result<std::map<std::string, std::string>> files = GeneratedFiles(run_.plan, binding_);
   if (!files) return Fail(std::move(files.error()));
   for (const auto& [path, bytes] : *files) {

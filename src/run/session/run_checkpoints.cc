@@ -103,7 +103,7 @@ void RunCheckpoints::WatchIfAwaited() {
   watch_.emplace(run_.io);
   watch_->Start(*place_, [this](const Checkpoint& written) {
     seen_ = true;
-    if (!run_.ended) run_.events.HandleEvent(CheckpointSeen{written.path, {}});
+    if (!run_.ended) run_.events.HandleEvent(CheckpointSeen{written.path, {}, CheckpointAgeMs(written.path)});
   });
 }
 

@@ -24,6 +24,7 @@
 #include "muster/value.h"
 #include "run/console/console.h"
 #include "run/hosts/host_differences.h"
+#include "run/hosts/host_history.h"
 #include "run/session/run_clock.h"
 #include "run/start/start_specs.h"
 #include "transport/transport.h"
@@ -96,6 +97,10 @@ struct RunRequest {
   std::string code_folder = {};
   // Called once, at the end: hosts that failed by themselves, by the names given by the user, with reasons.
   std::function<void(const std::vector<std::pair<std::string, std::string>>&)> on_bad_hosts = {};
+
+  // Called once, at the end of a run that was not terse, and of which a report could be made: all hosts that it had,
+  // with the failures that happened first there.
+  std::function<void(const std::vector<HostUse>&)> on_used_hosts = {};
 
   // Omits files that duplicate others: plan.txt, and the report's files of a run that succeeded
   // (`muster report` does not need them). Also omits the resource usage of the head, creates the

@@ -220,6 +220,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   void End();
   void CorrectOrigin();
   std::string EndText(const RunEnded& ended);
+  void RememberHosts(const Report& report) const;
 
   const std::shared_ptr<const RunRequest> request_;
   Transport& transport_;
@@ -684,7 +685,8 @@ void Session::End() {
   place_.close(ignored);
   if (!run_.request.terse) CheckPlace();
   terminal_.Part();
-  if (const auto written = checkpoints_.WrittenUnseen()) run_.journal.Record(CheckpointSeen{*written, {}});
+  if (const auto written = checkpoints_.WrittenUnseen())
+    run_.journal.Record(CheckpointSeen{*written, {}, CheckpointAgeMs(*written)});
   checkpoints_.StopWatching();
   timers_.Clear();
   run_.clock->ClearAlarm();
@@ -747,10 +749,33 @@ std::string Session::EndText(const RunEnded& ended) {
   if (!run_.journal.complete() || (run_.request.terse && well)) return text;
   const ReportFiles written = WriteReportFiles(run_.directory->folder(), binding_.run_dir,
                                                std::shared_ptr<const Plan>(request_, &request_->plan));
+  if (written.report) RememberHosts(*written.report);
   if (written.report) text = ReportText(*written.report, run_.console.ViewOfReport(well));
   for (const Diagnostic& problem : written.problems) run_.console.Warn(problem.message);
   if (!displaced_.empty()) text += fmt::format("  {:<10}{}\n", "lost", Printable(displaced_));
   return text;
+}
+
+void Session::RememberHosts(const Report& report) const {
+  if (!run_.request.on_used_hosts || report.rehearsal) return;
+  const auto name_of = [&](std::uint32_t machine) {
+    return run_.NamedBy(machine) == nullptr ? OwnHostName() : run_.NameOf(machine);
+  };
+  std::vector<HostUse> used;
+  const std::size_t machines = run_.plan.hosts.size() + run_.request.spares.size();
+  for (std::uint32_t machine = 0; machine < machines; ++machine) {
+    used.push_back({name_of(machine), static_cast<std::uint64_t>(report.timings.total), {}});
+  }
+  for (const RecordedFailure& failure : report.failures) {
+    if (failure.machine >= used.size()) continue;
+    const std::uint64_t at = ParseUtc(failure.at).value_or(WallNowNs()) / 1'000'000'000;
+    used[failure.machine].failures.push_back(
+        {at, report.run, report.name,
+         failure.process ? ProcessName(run_.plan, run_.plan.processes[*failure.process]) : "", failure.attempt,
+         failure.step, std::string(FailureClassName(failure.fingerprint.of)), failure.fingerprint.Id(),
+         failure.fingerprint.Text()});
+  }
+  run_.request.on_used_hosts(used);
 }
 
 Result<std::unique_ptr<RunInProgress>> RunInProgress::Begin(boost::asio::io_context& io, RunRequest request,

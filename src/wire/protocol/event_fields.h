@@ -119,7 +119,7 @@ void Fields(V& v, HostActivated& e) {
 
 template <class V>
 void Fields(V& v, AgentLost& e) {
-  v("host", e.host), v("why", e.why), v("killed", e.killed);
+  v("host", e.host), v("why", e.why), v("killed", e.killed), v("unheard_ms", MayBeMissing(e.unheard_ms));
 }
 template <class V>
 void Fields(V& v, ClockCompared& e) {
@@ -144,7 +144,7 @@ void Fields(V& v, DeadlinePassed& e) {
 }
 template <class V>
 void Fields(V& v, CheckpointSeen& e) {
-  v("path", e.path), v("run", e.run);
+  v("path", e.path), v("run", e.run), v("age_ms", MayBeMissing(e.age_ms));
 }
 template <class V>
 void Fields(V&, DumpRequested&) {}

@@ -102,6 +102,10 @@ class OneRun(WithMuster):
         run.tag("better", "good-")
         self.assertEqual(run.report["tags"], ["better"])
         self.assertEqual((run.name, len(run.id)), ("job", 12))
+        ledger = run.ledger()
+        self.assertEqual((ledger["counts"], ledger["runs"]), ("process slot", 1))
+        self.assertAlmostEqual(sum(ledger["rows"].values()), ledger["total"])
+        self.assertGreater(ledger["rows"]["productive_kept"], 0)
 
     def test_a_failure_is_an_outcome_and_no_exception(self):
         run = self.started(code=7)
@@ -199,6 +203,7 @@ class OneSweep(WithMuster):
                          (["good", "owner=ann"], ["owner=ann"]))
         self.assertEqual((sweep.note("-- a note"), sweep.note()), ("-- a note", "-- a note"))
         self.assertEqual((sweep.report["tags"], sweep.report["note"]), (["owner=ann"], "-- a note"))
+        self.assertEqual(sweep.ledger()["runs"], 2)
         self.assertEqual((sweep.note(""), sweep.trial(0).note("of a trial")), ("", "of a trial"))
         sweep.retry(trials=sweep.best())
         self.assertEqual(sweep.wait(), "complete")
