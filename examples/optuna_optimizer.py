@@ -62,5 +62,5 @@ for line in sys.stdin:
     trial = asked.pop(event["trial"], None) or recall(event["point"])
     if trial is not None and "value" in event:
         study.tell(trial, event["value"])
-    elif trial is not None:
-        study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    elif trial is not None:  # failed or impossible: as bad as can be, so it looks elsewhere; FAIL would be ignored
+        study.tell(trial, state=optuna.trial.TrialState.PRUNED)

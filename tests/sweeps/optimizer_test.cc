@@ -1,5 +1,6 @@
 // Tests sweeps whose points come from a program: the example, one that misbehaves, and a resumed sweep.
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class OptimizedSweep : public ::testing::Test {
   }
   // Runs a sweep by a program whose lines after the first these are: `ask` answers, `results` are those so far.
   CommandResult RunWith(const std::string& lines) const {
+    std::filesystem::remove_all(sweep_.home() + "/sweeps");  // of those that begin in one second none is the newest
     sweep_.Write("optimizer.py",
                  "import json, sys, time\nbegin = json.loads(sys.stdin.readline())\nresults = []\n"
                  "def answer(*points): print(json.dumps({'points': points}), flush=True)\n"
