@@ -55,7 +55,7 @@ class PsLiteRun {
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     for (const char* word : {"--", "/bin/sh", "-c"}) command.argv.emplace_back(word);
     command.argv.push_back(script);
-    command.env = {"PATH=/usr/bin:/bin", "HOME=/nowhere"};
+    command.env = {"PATH=/usr/bin:/bin", "HOME=" + Home()};
     command.env.insert(command.env.end(), environment.begin(), environment.end());
     command.cwd = folder_.path();
     result = RunCommand(command);
@@ -67,6 +67,7 @@ class PsLiteRun {
     return env;
   }
   std::string Text() const { return ContentOf(folder_ / "run/report.txt"); }
+  std::string Home() const { return folder_.path(); }
 
   CommandResult result;
   json report;
@@ -86,7 +87,7 @@ TEST(PsLite, DiffersFromItsOwnLauncherOnlyAsDocumented) {
                                                            {"worker.1", "worker"},       {"worker.2", "worker"}};
   for (const auto& [process, role] : processes) {
     Env wanted = OfLocalSh(role);
-    wanted.insert({{"PATH", "/usr/bin:/bin"}, {"HOME", "/nowhere"}, {"PS_VERBOSE", "1"}, {"DMLC_PS_VAN_TYPE", "zmq"}});
+    wanted.insert({{"PATH", "/usr/bin:/bin"}, {"HOME", run.Home()}, {"PS_VERBOSE", "1"}, {"DMLC_PS_VAN_TYPE", "zmq"}});
     Env found = run.Of(process);
     EXPECT_FALSE(found.at("DMLC_PS_ROOT_PORT").empty());
     found["DMLC_PS_ROOT_PORT"] = wanted["DMLC_PS_ROOT_PORT"];  // muster chooses a port
@@ -135,7 +136,7 @@ TEST(PsLite, ReportsRemovedVariablesOncePerSweep) {
     })";
   Command command;
   command.argv = {MusterProgram(), "sweep", "recipe.lua", "--grid", "size=1,2,3"};
-  command.env = {"PATH=/usr/bin:/bin", "HOME=/nowhere", "DMLC_ROLE=worker"};
+  command.env = {"PATH=/usr/bin:/bin", "HOME=" + folder.path(), "DMLC_ROLE=worker"};
   command.cwd = folder.path();
   const CommandResult result = RunCommand(command);
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -254,10 +254,23 @@ def table(page):
     page.assertEqual(dropouts, sorted(page.values("dropout")))
 
 
+def ledger_bar(page):
+    """The sweep of this page has no run directories, so it is one of given rows."""
+    shown = page.browser.js("""
+        const bar = muster.ledgerBar({ counts: "device", total: 40, rows: [
+          { name: "productive_kept", seconds: 30 }, { name: "idle_devices", seconds: 10 }] });
+        document.getElementById("summary").append(bar);
+        return [bar.innerText, ...[...bar.querySelectorAll(".bar span")].map((part) => part.getBoundingClientRect().width)];""")
+    page.assertIn("Where 40 s of device time went", shown[0])
+    page.assertIn("productive kept 75.0 %", shown[0])
+    page.assertAlmostEqual(shown[1] / shown[2], 3, delta=0.1)
+
+
 class SweepPage(Documented):
     CHECKS = {
         "A sweep": {
             "Summary": lambda page: page.has("summary", "smallest loss", "Best trials", "What distinguishes the best", "ok", f"{TRIALS} of {TRIALS} ended"),
+            "Where device time went": ledger_bar,
             "Set-up": lambda page: page.has("setup", "muster sweep sweep layout.lua", "space: learning_rate", "early stopping"),
             "Curves": curves,
             "Results": lambda page: page.draws("history", "log loss"),

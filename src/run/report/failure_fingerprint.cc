@@ -114,8 +114,10 @@ std::string SameText(std::string_view text) {
       continue;
     }
     // "1.5e-7", "10:02:33" and "3/8" are one number: what is between their digits does not matter.
-    if (same.size() >= 2 && same[same.size() - 2] == '#' &&
-        MentionsAny(".:/-+,e", {std::string_view(&same.back(), 1)})) {
+    if (same.ends_with("#e-") || same.ends_with("#e+")) {
+      same.resize(same.size() - 2);
+    } else if (same.size() >= 2 && same[same.size() - 2] == '#' &&
+               MentionsAny(".:/-+,e", {std::string_view(&same.back(), 1)})) {
       same.pop_back();
     } else if (same.empty() || same.back() != '#') {
       same += '#';

@@ -158,7 +158,6 @@ bool LimitedCommand::ReadWords() {
   return true;
 }
 
-// The leader has not been reaped, so the number of its group has not been reused.
 void LimitedCommand::OnEnd() {
   const auto keep = shared_from_this();
   deadline_.cancel();
