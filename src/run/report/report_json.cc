@@ -364,7 +364,7 @@ void Parts(V& v, const ReportOfRun& of_run) {
   v("metrics", report.metrics), v("rehearsal", report.rehearsal), v("outcome", report.outcome);
   v("exit_code", report.outcome == "running" ? std::nullopt : std::optional(report.exit_code));
   v("why", OrNull(report.why)), v("job", report.job), v("first_failure", report.first_failure);
-  v("code", report.code), v("activations", report.activations), v("failures", failures);
+  v("code", report.code), v("activations", report.activations), v("failures", MayBeMissing(failures));
   v("restarts", report.restarts);
   v("replacements", report.replacements), v("dumps", report.dumps), v("processes", report.processes);
   v("contexts", report.contexts), v("receipt", report.receipt);
