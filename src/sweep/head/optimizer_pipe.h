@@ -30,7 +30,7 @@ namespace muster {
 class OptimizerLines {
  public:
   explicit OptimizerLines(std::optional<Objective> objective) : objective_(std::move(objective)) {}
-  // Called with every entry in order. Empty if it tells nothing.
+  // The lines for the next entry of the journal; empty if there is nothing to say about it. Every entry, in order.
   std::string Take(const SweepEntry& entry);
   // The first line: the space, the objective and the number of trials.
   static std::string Begin(const SweepDescription& sweep, const std::string& sweep_id, std::uint64_t trials);
