@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -27,6 +26,7 @@
 
 #include "agent/program/dial_head.h"
 #include "base/system/clock.h"
+#include "base/system/own_process.h"
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "spawn/leftovers/confinement.h"
@@ -188,7 +188,7 @@ namespace {
 
 // The guard must not keep the connection open after agent or head have closed it. Returns the new number of `kept`.
 int KeepOnly(int kept) {
-  const int null = ::open("/dev/null", O_RDWR);
+  const int null = OpenNull();
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) ::dup2(null, fd);
   constexpr int kFirst = STDERR_FILENO + 1;
   if (kept >= 0 && kept != kFirst) ::dup2(kept, kFirst);

@@ -208,7 +208,7 @@ std::optional<Options> ParseOptions(int argc, char** argv) {
 // Moves the descriptor to another number, and opens /dev/null under the old one.
 UniqueFd TakeAway(int standard) {
   UniqueFd taken(::fcntl(standard, F_DUPFD_CLOEXEC, 3));
-  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const UniqueFd null(OpenNull());
   if (null) ::dup2(null.get(), standard);
   return taken;
 }

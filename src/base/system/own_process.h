@@ -6,6 +6,7 @@
 #include <string>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -15,13 +16,21 @@ namespace muster {
 // of these numbers and be used as the terminal. A separate header so that examples, which link nothing of muster, can
 // use it too.
 
+// A new descriptor of /dev/null at the lowest free number, for reading and writing; where there is none (a root with
+// /proc alone), of an empty file in memory, which nothing can be written to. `flags`: O_CLOEXEC or 0. -1, with errno,
+// if there is no descriptor or memory.
+inline int OpenNull(int flags = O_CLOEXEC) {
+  if (const int null = ::open("/dev/null", O_RDWR | flags); null >= 0) return null;
+  const int empty = ::memfd_create("null", MFD_ALLOW_SEALING | ((flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0));
+  if (empty >= 0) ::fcntl(empty, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
+  return empty;
+}
+
 // Opens /dev/null for each of the descriptors 0 to 2 that is closed (`muster run … <&- >&- 2>&-`). Must be called first
-// in main(). False, with errno, if /dev/null cannot be opened.
+// in main(). False, with errno, as OpenNull().
 inline bool FillStandardDescriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // open(2) returns the lowest free number, which is this one.
-    if (::open("/dev/null", O_RDWR) != fd) return false;
+    if (::fcntl(fd, F_GETFD) < 0 && OpenNull(0) != fd) return false;
   }
   return true;
 }

@@ -7,12 +7,13 @@
 #include <utility>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "base/system/own_process.h"
 
 namespace muster {
 namespace {
@@ -21,7 +22,7 @@ using Descriptor = boost::asio::posix::stream_descriptor;
 
 constexpr int kBacklog = 128;
 
-UniqueFd Spare() { return UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+UniqueFd Spare() { return UniqueFd(OpenNull()); }
 
 }  // namespace
 

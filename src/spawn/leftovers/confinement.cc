@@ -25,6 +25,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/kernel_file.h"
+#include "base/system/own_process.h"
 #include "base/values/number_text.h"
 
 namespace muster {
@@ -233,7 +234,7 @@ void CloseAllBut(int kept) {
       if (const auto number = ParseNumber<int>(entry->d_name)) open.push_back(*number);
     }
   }
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int null = OpenNull();
   for (const int number : open) {
     if (number <= STDERR_FILENO) {
       if (null >= 0) ::dup2(null, number);

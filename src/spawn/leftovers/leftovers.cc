@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/system/kernel_file.h"
+#include "base/system/own_process.h"
 #include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "spawn/leftovers/confinement.h"
@@ -322,8 +323,9 @@ void Run(const Entry& entry, std::chrono::milliseconds patience) {
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) ::posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, fd);
+  const UniqueFd null(OpenNull());
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    ::posix_spawn_file_actions_adddup2(&files, null.get(), fd);
   // Guards and agents block and ignore signals that the command needs.
   sigset_t none;
   sigset_t all;

@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/system/own_process.h"
+
 namespace muster {
 
 void CloseFrom(int first) {
@@ -123,7 +125,7 @@ bool BecomeBackground(UniqueFd& line, pid_t caller) {
   }
   if (::setsid() < 0) return false;
   // Any of these may have one of the numbers 0 to 2 or that of `line`; the caller closes all others.
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int null = OpenNull();
   const int words = ::memfd_create("words", MFD_CLOEXEC);
   if (null < 0 || words < 0) return false;
   constexpr int kFree = 10;

@@ -22,6 +22,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/system/own_process.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "spawn/start/forks.h"
@@ -413,8 +414,7 @@ tl::expected<void, SpawnError> Launcher::Prepare(std::size_t slots) {
     memory_ = std::move(memory);
   }
   if (!null_) {
-    const UniqueFd low(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    if (!low && errno != EMFILE) return Failed(SpawnStage::kDescriptors, errno, "\"/dev/null\"");
+    const UniqueFd low(OpenNull());
     if (!low) return NoDescriptor(errno);
     // Must not become 0, 1 or 2 in a process that was started with one of them closed.
     null_.reset(::fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstSlot));
