@@ -37,8 +37,16 @@ class OwnPodman {
   OwnPodman(const OwnPodman&) = delete;
   OwnPodman& operator=(const OwnPodman&) = delete;
 
-  // The search path of a muster that is to find it.
+  // The search path of a muster that is to find it, and its whole environment.
   std::string Path() const { return "PATH=" + folder_.path() + ":/usr/sbin:/usr/bin:/sbin:/bin"; }
+  std::vector<std::string> Environment() const { return {Path(), "HOME=/root", "XDG_STATE_HOME=" + folder_.path()}; }
+  // The words that call a command with it, and with these variables.
+  std::vector<std::string> Before(const std::vector<std::string>& variables = {}) const {
+    std::vector<std::string> words = Environment();
+    words.insert(words.begin(), "/usr/bin/env");
+    words.insert(words.end(), variables.begin(), variables.end());
+    return words;
+  }
 
   // The lines that it writes.
   std::string Ask(std::vector<std::string> words) const {

@@ -44,8 +44,7 @@ class ContainerRun : public ::testing::Test {
   void Start(const std::string& body, const std::string& fields = kContainer) {
     muster_ = std::make_unique<StartedMuster>(body, fields);
     std::ofstream said(*muster_ / "said");
-    muster_->Start({},
-                   {"/usr/bin/env", OwnPodman::Get().Path(), "HOME=/root", "FROM_OUTSIDE=seen", "TOKEN=canary-value"});
+    muster_->Start({}, OwnPodman::Get().Before({"FROM_OUTSIDE=seen", "TOKEN=canary-value"}));
   }
   int End() { return muster_->End(); }
   int Run(const std::string& body, const std::string& fields = kContainer) {
@@ -92,9 +91,7 @@ TEST_F(ContainerRun, HasItsEnvironmentFolderLogAndExitCode) {
 TEST_F(ContainerRun, HasTheEnvironmentOfThePlan) {
   muster_ = std::make_unique<StartedMuster>(kLayersBody, std::string(kContainer) + "framework = 'torch', ");
   std::ofstream(*muster_ / "site.lua") << kLayersSite;
-  std::vector<std::string> before = {"/usr/bin/env", OwnPodman::Get().Path(), "HOME=/root"};
-  before.insert(before.end(), kLayersCaller.begin(), kLayersCaller.end());
-  muster_->Start(WithLayers({"--site", "site.lua"}), before);
+  muster_->Start(WithLayers({"--site", "site.lua"}), OwnPodman::Get().Before(kLayersCaller));
   ASSERT_EQ(End(), 0) << Output();
   ExpectAsPlanned(
       muster_->Muster(WithLayers({"plan", "recipe.lua", "--site", "site.lua", "--env", "worker:1", "--json"})).out,
@@ -126,7 +123,7 @@ TEST_F(ContainerRun, OfATrialHasHardLinksOfThePackagesOfItsSweep) {
                     "job:role 'main' { command = { 'sh', '-c', 'cat ${PYTHONPATH%%:*}/muster_context/__init__.py # "
                     "python' } }",
                     kContainer);
-  sweep.CallBy({"/usr/bin/env", OwnPodman::Get().Path(), "HOME=/root"});
+  sweep.CallBy(OwnPodman::Get().Before());
   const CommandResult result = sweep.Sweep({"--grid", "x=1,2", "--slots", "1"});
   ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_EQ(sweep.Muster({"logs", "job:1"}).out, ContentOf(MUSTER_SOURCE_DIR "/python/muster_context/__init__.py"));
@@ -325,7 +322,7 @@ TEST(ContainerTraining, GivesTheReceiptAndTheLossOfARunOutside) {
     std::filesystem::copy_file(MUSTER_SOURCE_DIR "/recipes/parameter_server.lua", folder / "parameter_server.lua");
     const CommandResult result = RunCommand({.argv = {MusterProgram(), "run", "recipe.lua", "workers=2", "servers=1",
                                                       "epochs=2", "--run-dir", folder / "run"},
-                                             .env = {OwnPodman::Get().Path(), "HOME=/root"},
+                                             .env = OwnPodman::Get().Environment(),
                                              .cwd = folder.path()});
     ASSERT_EQ(result.exit_code, 0) << result.out << result.err << ContentOf(folder / "run/logs/worker.0.0.log");
     receipts[inside] = json::parse(ContentOf(folder / "run/report.json"))["receipt"];

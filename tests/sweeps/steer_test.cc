@@ -91,7 +91,7 @@ TEST_F(SteeredSweep, RefusesWhatItCannotDo) {
   EXPECT_TRUE(Says(nothing.err, "--slots 4")) << nothing.err;
   const CommandResult many = sweep_.Muster({"steer", "steered", "--add-trials", "98"});
   EXPECT_EQ(many.exit_code, 3);
-  EXPECT_TRUE(Says(many.err, "at most 97 trials can be added")) << many.err;
+  EXPECT_TRUE(Says(many.err, "the head refuses: at most 97 trials can be added")) << many.err;
   EXPECT_TRUE(sweep_.Records("sweep_steered").empty());
   sweep_.Write("go", "");
   EXPECT_EQ(head_->End(), 0) << sweep_.Errors();

@@ -234,7 +234,7 @@ Result<ControlAnswer> ControlConnection::Ask(const ControlRequest& request) {
   }
   tl::expected<ControlAnswer, std::string> parsed = ParseControlAnswer(*answer);
   if (!parsed) return NoAnswer(parsed.error());
-  if (!parsed->error.empty()) return NoAnswer(parsed->error);
+  if (!parsed->error.empty()) return Fail(MachineError("control", "the head refuses: " + Printable(parsed->error)));
   return std::move(*parsed);
 }
 
