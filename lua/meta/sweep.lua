@@ -73,6 +73,17 @@ local muster = {}
 ---@field eta? number
 ---Number of results below which no trial is stopped.
 ---@field min_results? integer
+---Pause trials at each rung, and continue the best from their checkpoints, instead of stopping them.
+---@field promote? boolean
+
+---@class muster.Hyperband
+---Metric that measures the progress of a trial; "step" unless given.
+---@field resource? string
+---@field min? number
+---@field max? number
+---@field eta? number
+---Pause trials at each rung, and continue the best from their checkpoints, instead of stopping them.
+---@field promote? boolean
 
 ---@class muster.MedianRule
 ---@field resource? string
@@ -200,6 +211,11 @@ function muster.maximize(metric) end
 ---@param options muster.Asha
 ---@return muster.EarlyStop
 function muster.asha(options) end
+
+---Successive halving in several brackets, whose first rungs are at min, min·eta, … max.
+---@param options muster.Hyperband
+---@return muster.EarlyStop
+function muster.hyperband(options) end
 
 ---Stops a trial that is worse than the median of the finished trials.
 ---@param options muster.MedianRule

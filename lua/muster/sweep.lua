@@ -13,7 +13,8 @@ local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sample
 local SEALED_KINDS = {
   ["a sampler"] = host.samplers,
   ["a rule of early stopping"] = {
-    asha = { "resource", "min", "max", "eta", "min_results" },
+    asha = { "resource", "min", "max", "eta", "min_results", "promote" },
+    hyperband = { "resource", "min", "max", "eta", "promote" },
     median = { "resource", "warmup", "min_finished" },
   },
 }

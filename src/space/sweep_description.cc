@@ -112,6 +112,7 @@ std::string SweepDescriptionSchema(const std::string& at) {
 }
 
 Diagnostics CheckSweep(const SweepDescription& sweep) {
+  constexpr double kMaxHyperbandRange = 1e6;
   Diagnostics problems;
   auto space = CompiledSpace::Of(sweep.space);
   if (!space) {
@@ -132,9 +133,21 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
                              "objective = muster.minimize \"loss\""));
   }
   if (stop.resource.empty()) problems.push_back(Error("early_stop", stop.place, "resource names no metric"));
-  if (stop.kind == EarlyStopChoice::Kind::kAsha &&
+  const std::string kind(kEarlyStopNames[static_cast<std::size_t>(stop.kind)]);
+  if (stop.has_rungs() &&
       !(stop.min > 0 && stop.min <= stop.max && stop.eta >= 2 && std::isfinite(stop.max) && std::isfinite(stop.eta))) {
-    problems.push_back(Error("early_stop", stop.place, "asha requires 0 < min <= max and eta >= 2"));
+    problems.push_back(Error("early_stop", stop.place, kind + " requires 0 < min <= max and eta >= 2"));
+  } else if (stop.kind == EarlyStopChoice::Kind::kHyperband && stop.max / stop.min > kMaxHyperbandRange) {
+    problems.push_back(Error("early_stop", stop.place,
+                             "hyperband: max is more than a million times min, so nearly all trials would be of one "
+                             "bracket",
+                             "a larger min"));
+  }
+  if (stop.promote && stop.min_results > 0) {
+    problems.push_back(Error("early_stop", stop.place,
+                             "min_results lets the first trials continue, and with promote trials are paused until "
+                             "there are eta results",
+                             "one of the two"));
   }
   if (stop.kind == EarlyStopChoice::Kind::kMedian && !(stop.warmup >= 0 && std::isfinite(stop.warmup))) {
     problems.push_back(Error("early_stop", stop.place, "warmup is not a number from 0 on"));

@@ -53,17 +53,19 @@ struct Objective {
 double ObjectiveValue(const std::optional<Objective>& objective, double loss);
 
 struct EarlyStopChoice {
-  enum class Kind : std::uint8_t { kAsha, kMedian };  // sweep/record/sweep_events.h
+  enum class Kind : std::uint8_t { kAsha, kMedian, kHyperband };  // sweep/scheduler/stop_rules.h
   Kind kind = Kind::kAsha;
   std::string resource = "step";  // the metric that counts the progress of a trial
-  double min = 1;                 // kAsha
+  double min = 1;                 // these three: of rules with rungs
   double max = 100;
   double eta = 4;
-  std::uint64_t min_results = 0;
-  double warmup = 0;  // kMedian
+  std::uint64_t min_results = 0;  // kAsha
+  bool promote = false;           // with rungs: trials are paused there, and the best continue from their checkpoints
+  double warmup = 0;              // kMedian
   std::uint64_t min_finished = 5;
   Place place = {};
 
+  bool has_rungs() const { return kind != Kind::kMedian; }
   bool operator==(const EarlyStopChoice&) const = default;
 };
 

@@ -18,7 +18,7 @@ namespace muster {
 struct ByClassNames {};  // trial classes that JSON writes as their names (sweep_description.cc)
 
 inline constexpr std::array<std::string_view, 6> kSpaceKindNames = {"axis", "fixed", "product", "zip", "union", "when"};
-inline constexpr std::array<std::string_view, 2> kEarlyStopNames = {"asha", "median"};
+inline constexpr std::array<std::string_view, 3> kEarlyStopNames = {"asha", "median", "hyperband"};
 inline constexpr std::array<std::string_view, 2> kDirectionNames = {"minimize", "maximize"};
 inline constexpr auto kSamplerNames = [] {
   std::array<std::string_view, std::size(kSamplers)> names;
@@ -66,10 +66,12 @@ void Fields(V& v, Objective& objective) {
 template <class V>
 void Fields(V& v, EarlyStopChoice& stop) {
   const bool is_asha = stop.kind == EarlyStopChoice::Kind::kAsha;
-  v("eta", OnlyIf(is_asha, stop.eta)), v("kind", WithNames(stop.kind, kEarlyStopNames));
-  v("max", OnlyIf(is_asha, stop.max)), v("min", OnlyIf(is_asha, stop.min));
-  v("min_finished", OnlyIf(!is_asha, stop.min_finished)), v("min_results", OnlyIf(is_asha, stop.min_results));
-  v("resource", stop.resource), v("warmup", OnlyIf(!is_asha, stop.warmup));
+  const bool has_rungs = stop.has_rungs();
+  v("eta", OnlyIf(has_rungs, stop.eta)), v("kind", WithNames(stop.kind, kEarlyStopNames));
+  v("max", OnlyIf(has_rungs, stop.max)), v("min", OnlyIf(has_rungs, stop.min));
+  v("min_finished", OnlyIf(!has_rungs, stop.min_finished)), v("min_results", OnlyIf(is_asha, stop.min_results));
+  v("promote", As<UnlessNone>(stop.promote));
+  v("resource", stop.resource), v("warmup", OnlyIf(!has_rungs, stop.warmup));
   v(stop.place);
 }
 

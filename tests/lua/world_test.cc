@@ -66,7 +66,7 @@ TEST(World, HasExactlyTheseGlobals) {
 TEST(World, OffersExactlyTheseFunctionsOfMuster) {
   std::vector<std::string> functions = Stored(R"(
     muster.asha muster.bool muster.bytes muster.choice muster.contract muster.duration muster.enum muster.exact_div muster.file
-    muster.flags muster.float muster.here muster.int muster.int_log_uniform muster.int_uniform muster.list muster.load
+    muster.flags muster.float muster.here muster.hyperband muster.int muster.int_log_uniform muster.int_uniform muster.list muster.load
     muster.log_uniform muster.map muster.maximize muster.median muster.minimize muster.null:userdata muster.override muster.path muster.product
     muster.quantised muster.range muster.read_json muster.read_yaml muster.recipe muster.secret muster.shell
     muster.site muster.size muster.string muster.sweep muster.uniform muster.union muster.variant

@@ -124,6 +124,7 @@ return {
   ["muster.SweepRetry"] = SWEEP_OPTIONS.retry,
   ["muster.SweepBudget"] = SWEEP_OPTIONS.budget,
   ["muster.Asha"] = inside(muster.api.asha, "known"),
+  ["muster.Hyperband"] = inside(muster.api.hyperband, "known"),
   ["muster.MedianRule"] = inside(muster.api.median, "known"),
   ["muster.Job"] = with(keys(methods), "args", "checkpoint", "resume"),
   ["muster.RoleOptions"] = inside(jobs.new, "ROLE_OPTIONS"),

@@ -220,6 +220,8 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
                 .exit_code,
             0);
   Printed("preview", {"sweep", search, "--preview", "--json"});
+  Printed("preview", {"sweep", train, "--grid", "lr=0.1,0.2,0.3", "--minimize", "loss", "--hyperband", "step:1..4/2",
+                      "--promote", "--preview", "--json"});
   Printed("sweeps", {"ls", "--sweeps", "--json"});
   Printed("trials", {"ls", "search", "--json"});
   Printed("trials", {"ls", "search", "--columns", "trial,lr", "--json"});

@@ -49,8 +49,32 @@ TEST(SweepDescription, NamesClassesAndDirections) {
   sweep.retry = {.max = 1, .on = {TrialClass::kHostLost}, .patterns = {{TrialClass::kOomHost, "killed"}}};
   EXPECT_EQ(MemberText(sweep, "objective"), R"({"direction":"maximize","metric":"loss"})");
   EXPECT_EQ(MemberText(sweep, "early_stop"), R"({"kind":"median","min_finished":5,"resource":"step","warmup":2.0})");
+  sweep.early_stop = {.kind = EarlyStopChoice::Kind::kAsha, .max = 9, .eta = 3};
+  EXPECT_EQ(MemberText(sweep, "early_stop"),
+            R"({"eta":3.0,"kind":"asha","max":9.0,"min":1.0,"min_results":0,"resource":"step"})");
+  sweep.early_stop = {.kind = EarlyStopChoice::Kind::kHyperband, .max = 9, .eta = 3, .promote = true};
+  EXPECT_EQ(MemberText(sweep, "early_stop"),
+            R"({"eta":3.0,"kind":"hyperband","max":9.0,"min":1.0,"promote":true,"resource":"step"})");
   EXPECT_EQ(MemberText(sweep, "retry"),
             R"({"max":1,"on":["host_lost"],"patterns":{"oom_host":"killed"},"quarantine_host_after":2})");
+}
+
+TEST(SweepDescription, RefusesRungsThatCannotBe) {
+  SweepDescription sweep;
+  sweep.space = {.kind = Space::Kind::kAxis, .axis = {.name = "a", .values = {1, 2}}};
+  sweep.objective = Objective{"loss"};
+  const auto problem = [&](EarlyStopChoice stop) {
+    sweep.early_stop = stop;
+    const Diagnostics problems = CheckSweep(sweep);
+    return problems.empty() ? "" : problems.front().message;
+  };
+  using Kind = EarlyStopChoice::Kind;
+  EXPECT_EQ(problem({.kind = Kind::kHyperband, .min = 1, .max = 81, .eta = 3, .promote = true}), "");
+  EXPECT_EQ(problem({.kind = Kind::kHyperband, .min = 1, .max = 81, .eta = 1}),
+            "hyperband requires 0 < min <= max and eta >= 2");
+  EXPECT_EQ(problem({.min = 9, .max = 3}), "asha requires 0 < min <= max and eta >= 2");
+  EXPECT_TRUE(problem({.kind = Kind::kHyperband, .min = 1, .max = 1e9}).starts_with("hyperband: max is more than"));
+  EXPECT_TRUE(problem({.min_results = 3, .promote = true}).starts_with("min_results lets the first trials continue"));
 }
 
 TEST(SweepDescription, OfASamplerThatLearnsNeedsAnObjective) {

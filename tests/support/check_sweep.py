@@ -13,7 +13,7 @@ import stat
 import sys
 
 EVENTS = {"sweep_began", "points_judged", "attempt_began", "rung_reached", "median_stopped", "attempt_ended",
-          "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended"}
+          "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended", "trial_promoted"}
 CLASSES = {"ok", "stopped", "oom_device", "oom_host", "diverged", "timeout", "host_lost", "preempted", "user_error",
            "crash", "stalled", "no_result"}
 
@@ -221,6 +221,10 @@ class Sweep:
             for trial in range(first, last + 1):
                 if self.over.pop(trial, None) is None:
                     self.wrong("S5", f"trial {trial} is reopened and was not over")
+
+    def trial_promoted(self, record):
+        if self.over.pop(record["trial"], None) != "stopped" or record["rank"] > record["threshold"]:
+            self.wrong("S15", f"trial {record['trial']} is promoted, and it was not paused among the best")
 
     def sweep_steered(self, record):
         if not any(key in record for key in ("trials", "max_trials", "slots", "points")):

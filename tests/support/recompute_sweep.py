@@ -63,6 +63,9 @@ class Sweep:
             decision = entry["decision"]
             at = self.rungs[decision["rung"]]
             at[entry["trial"]] = at.get(entry["trial"], False) or decision["stop"]
+        elif event == "trial_promoted":
+            self.over.discard(entry["trial"])
+            self.rungs[entry["rung"]][entry["trial"]] = False
         elif event == "sweep_ended":
             self.complete = entry["complete"]
 

@@ -1,3 +1,8 @@
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "sweep/record/sweep_events.h"
@@ -53,6 +58,126 @@ TEST(Asha, DoesNotCompareATrialWithItself) {
   EXPECT_EQ(again.results, 2u);
   EXPECT_EQ(again.rank, 1u);
   EXPECT_FALSE(again.stop);
+}
+
+// Each decision and promotion by hand, with eta 2: the best floor(n / 2) of n results continue.
+TEST(Asha, PausesTrialsAndPromotesTheBest) {
+  Asha asha(1, 4, 2, 0, Asha::Form::kPauses);
+  const auto paused = [&](std::size_t rung, std::uint64_t trial, double loss) {
+    const StopDecision decision = asha.Report(rung, trial, loss);
+    EXPECT_EQ(decision.paused, decision.stop);
+    if (decision.paused) asha.Paused(rung, trial);
+    return decision.paused;
+  };
+  EXPECT_TRUE(paused(0, 0, 0.5)) << "of one result none continues";
+  EXPECT_FALSE(asha.Next());
+  EXPECT_TRUE(paused(0, 1, 0.9)) << "rank 2";
+  EXPECT_EQ(asha.Next(), (TrialPromoted{0, 0, 2, 1, 1}));
+  asha.Promoted(0, 0);
+  EXPECT_FALSE(asha.Next()) << "the best continues already";
+  EXPECT_TRUE(paused(1, 0, 0.4));
+  EXPECT_FALSE(paused(0, 2, 0.1)) << "the best of three goes on without a pause";
+  EXPECT_FALSE(asha.Next()) << "one of three continues";
+  EXPECT_TRUE(paused(0, 3, 0.8));
+  EXPECT_FALSE(asha.Next()) << "the best two of four are those that continued";
+  EXPECT_TRUE(paused(0, 4, 0.6));
+  EXPECT_TRUE(paused(0, 5, 0.7));
+  EXPECT_EQ(asha.Next(), (TrialPromoted{4, 0, 6, 3, 3}));
+  EXPECT_FALSE(paused(1, 2, 0.3));
+  EXPECT_TRUE(paused(1, 6, 0.35)) << "rank 2 of 3";
+  EXPECT_TRUE(paused(1, 7, 0.45));
+  EXPECT_EQ(asha.Next(), (TrialPromoted{6, 1, 4, 2, 2})) << "the highest rung first";
+  asha.Promoted(1, 6);
+  EXPECT_EQ(asha.Next(), (TrialPromoted{4, 0, 6, 3, 3}));
+  asha.Dropped(0, 4);
+  EXPECT_FALSE(asha.Next()) << "trial 5 has rank 4";
+  EXPECT_FALSE(paused(2, 6, 7)) << "the last rung is the end";
+  EXPECT_FALSE(paused(0, 0, 0.95)) << "repeated from the beginning, it continues as before";
+}
+
+using Brackets = std::vector<std::vector<std::pair<std::uint64_t, double>>>;
+
+Brackets BracketsFor(double min, double max, double eta) {
+  Brackets brackets;
+  for (const HyperbandBracket& bracket : HyperbandBrackets(min, max, eta)) {
+    auto& rungs = brackets.emplace_back();
+    for (std::size_t i = 0; i < bracket.resources.size(); ++i) {
+      rungs.emplace_back(bracket.trials[i], bracket.resources[i]);
+    }
+  }
+  return brackets;
+}
+
+TEST(Hyperband, HasTheBracketsOfAlgorithmOne) {
+  EXPECT_EQ(BracketsFor(1, 81, 3), (Brackets{{{81, 1}, {27, 3}, {9, 9}, {3, 27}, {1, 81}},
+                                             {{34, 3}, {11, 9}, {3, 27}, {1, 81}},
+                                             {{15, 9}, {5, 27}, {1, 81}},
+                                             {{8, 27}, {2, 81}},
+                                             {{5, 81}}}));
+}
+
+// log(243) / log(3) and log10(1000) are a little less than 5 and 3 in doubles.
+TEST(Hyperband, HasNoBracketTooFewAtPowers) {
+  EXPECT_EQ(BracketsFor(1, 243, 3), (Brackets{{{243, 1}, {81, 3}, {27, 9}, {9, 27}, {3, 81}, {1, 243}},
+                                              {{98, 3}, {32, 9}, {10, 27}, {3, 81}, {1, 243}},
+                                              {{41, 9}, {13, 27}, {4, 81}, {1, 243}},
+                                              {{18, 27}, {6, 81}, {2, 243}},
+                                              {{9, 81}, {3, 243}},
+                                              {{6, 243}}}));
+  EXPECT_EQ(BracketsFor(1, 1000, 10), (Brackets{{{1000, 1}, {100, 10}, {10, 100}, {1, 1000}},
+                                                {{134, 10}, {13, 100}, {1, 1000}},
+                                                {{20, 100}, {2, 1000}},
+                                                {{4, 1000}}}));
+  EXPECT_EQ(HyperbandBrackets(0.1, 1, 10).size(), 2U);
+  EXPECT_EQ(HyperbandBrackets(1, 80, 3).size(), 4U);
+  EXPECT_EQ(HyperbandBrackets(5, 5, 2).size(), 1U);
+  for (int power = 1; power < 20; ++power) {
+    EXPECT_EQ(HyperbandBrackets(1, std::pow(3, power), 3).size(), power + 1U) << power;
+  }
+}
+
+TEST(Hyperband, GivesEachBracketItsShareOfTrials) {
+  const auto brackets = HyperbandBrackets(1, 81, 3);
+  for (const std::uint64_t seed : {0, 7}) {
+    for (const std::uint64_t round : {0, 5}) {
+      std::vector<std::uint64_t> counts(brackets.size());
+      for (std::uint64_t i = 0; i < 143; ++i) ++counts[BracketOf(brackets, seed, 143 * round + i)];
+      EXPECT_EQ(counts, (std::vector<std::uint64_t>{81, 34, 15, 8, 5})) << seed << " " << round;
+    }
+  }
+  const auto of = [&](std::uint64_t seed, std::uint64_t first) {
+    std::vector<std::size_t> numbers;
+    for (std::uint64_t i = 0; i < 143; ++i) numbers.push_back(BracketOf(brackets, seed, first + i));
+    return numbers;
+  };
+  EXPECT_NE(of(0, 0), of(7, 0));
+  EXPECT_NE(of(0, 0), of(0, 143));
+}
+
+// Rungs are numbered by their resources, and trials of different brackets are not compared.
+TEST(StopRules, ComparesTrialsOfAHyperbandBracketFromItsFirstRungOn) {
+  SweepDescription sweep;
+  sweep.objective = Objective{"loss"};
+  sweep.early_stop = EarlyStopChoice{.kind = EarlyStopChoice::Kind::kHyperband, .min = 1, .max = 9, .eta = 3};
+  StopRules rules(sweep, {});
+  EXPECT_EQ(rules.rungs(), (std::vector<double>{1, 3, 9}));
+  const auto brackets = HyperbandBrackets(1, 9, 3);
+  std::vector<std::size_t> compared(3);  // by bracket: the first rung of its trials
+  for (TrialNumber trial = 0; trial < 17; ++trial) {
+    TrialProgress progress;
+    std::vector<std::size_t> rungs;
+    for (int step = 1; step <= 9; ++step) {
+      const double loss = 100.0 - static_cast<double>(trial);  // each is better than all before
+      const auto outcome = rules.Take(trial, 0, progress, {{"step", Value(step)}, {"loss", Value(loss)}});
+      EXPECT_FALSE(outcome.stop) << outcome.why;
+      for (const SweepEntry& entry : outcome.entries) rungs.push_back(std::get<RungReached>(entry).decision.rung);
+    }
+    const std::size_t bracket = BracketOf(brackets, 0, trial);
+    ASSERT_EQ(rungs.size(), 3 - bracket);
+    EXPECT_EQ(rungs.front(), bracket);
+    ++compared[bracket];
+  }
+  EXPECT_EQ(compared, (std::vector<std::size_t>{9, 5, 3}));
 }
 
 TEST(MedianRule, StopsTrialsWorseThanTheMedianOfRunningMeans) {

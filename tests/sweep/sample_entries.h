@@ -58,6 +58,7 @@ inline std::vector<SweepEntry> OneOfEach() {
           AttemptBegan{},
           resumed,
           RungReached{7, 2, 16, 0.25, {1, 9, 3, 2, true}},
+          RungReached{7, 2, 16, 0.25, {1, 9, 3, 2, true, true}},
           MedianStopped{7, 2, 16, 0.5, 12, 0.25},
           failed,
           well,
@@ -66,7 +67,8 @@ inline std::vector<SweepEntry> OneOfEach() {
           TrialsReopened{{{7, 7}, {9, far}}},
           SweepSteered{far, far, 4'294'967'295U},
           SweepSteered{{}, {}, 1},
-          SweepEnded{true, "all trials are over", 4}};
+          SweepEnded{true, "all trials are over", 4},
+          TrialPromoted{7, 1, 12, 3, 4}};
 }
 
 inline std::vector<SweepRecord> RecordsOf(const std::vector<SweepEntry>& entries) {

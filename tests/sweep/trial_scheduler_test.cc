@@ -343,6 +343,117 @@ TEST(TrialScheduler, StopsWeakTrialsAndRepeatsItsDecisions) {
   EXPECT_EQ(again.scheduler->progress().rung_reports().size(), 5u);
 }
 
+// ASHA with promotion over x = 0, 1, …, each of which has the loss that `losses` gives, at every step.
+class PausedTrials : public ScheduledSweep {
+ public:
+  explicit PausedTrials(std::vector<double> losses, std::vector<SweepEntry> before = {})
+      : ScheduledSweep(static_cast<std::int64_t>(losses.size()), Promoting(), {{"", 0, 1}}, ProgressOf(before)),
+        losses_(std::move(losses)) {
+    entries = std::move(before);
+    ResumeFrom();
+  }
+  static SweepDescription Promoting() {
+    SweepDescription sweep;
+    sweep.objective = Objective{"loss"};
+    sweep.early_stop = EarlyStopChoice{.min = 1, .max = 4, .eta = 2, .promote = true};
+    return sweep;
+  }
+  // Runs the trial that starts next until it is paused, or to step 4; "trial:step-step", or "" if none starts.
+  std::string RunNext() {
+    Judge();
+    while (const auto trial = scheduler->planning().NextToPlan()) {
+      EXPECT_TRUE(scheduler->planning().Planned(*trial, "plan of " + std::to_string(*trial), {{0, 1}}));
+    }
+    const auto start = scheduler->NextStart();
+    if (!start) return "";
+    const TrialNumber trial = start->trial;
+    AttemptBegan began;
+    began.trial = trial;
+    began.attempt = scheduler->NextAttempt(trial);
+    began.point = trial_points->At(trial);
+    began.id = PointId(began.point);
+    began.plan = "plan of " + std::to_string(trial);
+    int& step = steps[trial];
+    if (began.attempt > 0) began.resumed = {began.attempt - 1, "/c/step_" + std::to_string(step)};
+    EXPECT_TRUE(scheduler->Began(began));
+    const int first = step + 1;
+    bool stopped = false;
+    while (!stopped && step < 4) {
+      stopped = scheduler->running().Reported(trial, {{"step", Value(++step)}, {"loss", Value(losses_[trial])}}).stop;
+    }
+    End(trial, stopped ? TrialClass::kStopped : TrialClass::kOk);
+    return std::to_string(trial) + ":" + std::to_string(first) + "-" + std::to_string(step);
+  }
+  std::vector<std::string> RunToEnd() {
+    std::vector<std::string> runs;
+    for (std::string run = RunNext(); !run.empty(); run = RunNext()) runs.push_back(run);
+    return runs;
+  }
+  std::map<TrialNumber, int> steps;
+
+ private:
+  std::vector<double> losses_;
+};
+
+TEST(TrialScheduler, ContinuesTheBestPausedTrialBeforeItStartsAnother) {
+  PausedTrials paused({0.5, 0.9, 0.1, 0.8, 0.3});
+  EXPECT_EQ(paused.RunToEnd(), (std::vector<std::string>{"0:1-1", "1:1-1", "0:2-2", "2:1-4", "3:1-1", "4:1-2"}))
+      << "2 is the best wherever it comes, so it is not paused";
+  EXPECT_TRUE(paused.scheduler->complete());
+  const SweepProgress& progress = paused.scheduler->progress();
+  EXPECT_EQ(progress.count(TrialClass::kOk), 1U);
+  EXPECT_EQ(progress.count(TrialClass::kStopped), 4U) << "what is still paused is over";
+  EXPECT_EQ(progress.best()->trial, 2U);
+  EXPECT_EQ(progress.over().size(), 5U);
+  EXPECT_EQ(progress.paused().size(), 4U);
+}
+
+TEST(TrialScheduler, MakesTheSamePromotionsAfterAnyInterruption) {
+  const std::vector<double> losses = {0.1, 0.15, 0.05, 0.2, 0.25, 0.3, 0.35, 0.4, 0.02, 0.45, 0.5, 0.55};
+  const std::vector<std::string> whole = PausedTrials(losses).RunToEnd();
+  ASSERT_GT(whole.size(), losses.size() + 3) << "some continue";
+  for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+    PausedTrials first(losses);
+    std::vector<std::string> runs;
+    for (std::size_t i = 0; i < cut; ++i) runs.push_back(first.RunNext());
+    PausedTrials second(losses, first.entries);
+    second.steps = first.steps;
+    for (const std::string& run : second.RunToEnd()) runs.push_back(run);
+    EXPECT_EQ(runs, whole) << cut;
+    EXPECT_TRUE(second.scheduler->complete());
+  }
+}
+
+TEST(TrialScheduler, KeepsTheResultOfAPausedTrialWhoseNextAttemptFails) {
+  PausedTrials paused({0.5, 0.9});
+  paused.RunNext();
+  paused.RunNext();
+  EXPECT_TRUE(paused.scheduler->progress().open().contains(0)) << "it continues";
+  ASSERT_EQ(paused.Start(), std::vector<TrialNumber>{0});
+  paused.End(0, TrialClass::kCrash);
+  EXPECT_TRUE(paused.scheduler->complete());
+  EXPECT_EQ(paused.scheduler->progress().count(TrialClass::kStopped), 2U);
+  EXPECT_EQ(paused.scheduler->progress().failed(), 0U);
+}
+
+TEST(TrialScheduler, PromotesNoTrialThatIsRetriedAsAWhole) {
+  PausedTrials paused({0.5, 0.9});
+  paused.RunNext();
+  paused.RunNext();
+  ASSERT_TRUE(std::holds_alternative<TrialPromoted>(paused.entries.back()));
+  paused.entries.pop_back();  // the head was killed before
+  const auto promotes = [&](std::vector<TrialRange> reopened) {
+    ScheduledSweep again(2, PausedTrials::Promoting(), {{"", 0, 1}}, ProgressOf(paused.entries));
+    SweepBegan began;
+    began.trials = 2;
+    again.scheduler->ResumeFrom(
+        began, [](TrialNumber, const OpenTrial&) { return std::nullopt; }, std::move(reopened));
+    return std::holds_alternative<TrialPromoted>(again.entries.back());
+  };
+  EXPECT_TRUE(promotes({}));
+  EXPECT_FALSE(promotes({{0, 1}}));
+}
+
 TEST(TrialScheduler, CountsNanAsDivergence) {
   SweepDescription sweep;
   sweep.objective = Objective{"loss"};

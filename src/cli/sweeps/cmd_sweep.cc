@@ -248,28 +248,57 @@ std::string RejectedLines(const std::vector<RefusedPoints>& reasons) {
 struct Rungs {
   std::vector<double> resources;
   std::vector<std::uint64_t> trials;
+  std::vector<HyperbandBracket> brackets;
   double cost = 0;   // resource over all trials
   double share = 0;  // of the cost of running all trials to the end
 };
 
 std::optional<Rungs> RungsOf(const SweepDescription& sweep, std::uint64_t trials) {
-  if (!sweep.early_stop || sweep.early_stop->kind != EarlyStopChoice::Kind::kAsha) return std::nullopt;
+  if (!sweep.early_stop || !sweep.early_stop->has_rungs()) return std::nullopt;
   const EarlyStopChoice& stop = *sweep.early_stop;
   Rungs rungs;
-  rungs.resources = Asha(stop.min, stop.max, stop.eta, stop.min_results).rungs();
-  double reached = 0;
-  double left = static_cast<double>(trials);
-  for (const double resource : rungs.resources) {
-    const double at = trials == 0 ? 0 : std::max(1.0, std::floor(left + 1e-9));
-    rungs.trials.push_back(static_cast<std::uint64_t>(at));
-    rungs.cost += at * (resource - reached);
-    reached = resource;
-    left /= stop.eta;
+  // How many trials are expected at each rung from `first` on, of those that begin there; and what they cost.
+  const auto add = [&](std::size_t first, double left) {
+    double reached = 0;
+    for (std::size_t rung = first; rung < rungs.resources.size(); ++rung, left /= stop.eta) {
+      const double at = trials == 0 ? 0 : std::max(1.0, std::floor(left + 1e-9));
+      rungs.trials[rung] += static_cast<std::uint64_t>(at);
+      rungs.cost += at * (rungs.resources[rung] - reached);
+      reached = rungs.resources[rung];
+    }
+  };
+  const double all = static_cast<double>(trials);
+  if (stop.kind == EarlyStopChoice::Kind::kHyperband) {
+    rungs.brackets = HyperbandBrackets(stop.min, stop.max, stop.eta);
+    rungs.resources = rungs.brackets.front().resources;
+    rungs.trials.resize(rungs.resources.size());
+    double of = 0;
+    for (const HyperbandBracket& bracket : rungs.brackets) of += static_cast<double>(bracket.trials.front());
+    for (std::size_t first = 0; first < rungs.brackets.size(); ++first) {
+      add(first, all * static_cast<double>(rungs.brackets[first].trials.front()) / of);
+    }
+  } else {
+    rungs.resources = Asha(stop.min, stop.max, stop.eta, stop.min_results).rungs();
+    rungs.trials.resize(rungs.resources.size());
+    add(0, all);
   }
   // Trials that are not stopped at the last rung continue to the end.
-  if (!rungs.trials.empty()) rungs.cost += static_cast<double>(rungs.trials.back()) * (stop.max - reached);
-  rungs.share = trials == 0 ? 0 : rungs.cost / (static_cast<double>(trials) * stop.max);
+  if (!rungs.trials.empty()) {
+    rungs.cost += static_cast<double>(rungs.trials.back()) * (stop.max - rungs.resources.back());
+  }
+  rungs.share = trials == 0 ? 0 : rungs.cost / (all * stop.max);
   return rungs;
+}
+
+// "81 from 1, 34 from 3, 15 from 9, 8 from 27, 5 from 81, of 143 trials"
+std::string BracketsText(const std::vector<HyperbandBracket>& brackets) {
+  std::string text;
+  std::uint64_t all = 0;
+  for (const HyperbandBracket& bracket : brackets) {
+    text += fmt::format("{} from {}, ", bracket.trials.front(), NumberText(bracket.resources.front()));
+    all += bracket.trials.front();
+  }
+  return fmt::format("{}of {} trials", text, all);
 }
 
 // The devices that all trials may use together: the budget's, else those of the named hosts.
@@ -365,6 +394,7 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
     }
     const std::string resource = Printable(sweep.early_stop->resource);
     text += Line("rungs", fmt::format("at {} {}: expected trials {}", resource, resources, trials));
+    if (!rungs->brackets.empty()) text += Line("brackets", BracketsText(rungs->brackets));
     text += Line("cost", fmt::format("{} {} in all, {:.1f} % of running all {} trials to the end", resource,
                                      Grouped(rungs->cost), 100 * rungs->share, preview.possible_trials));
   }

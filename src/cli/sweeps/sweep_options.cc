@@ -136,9 +136,10 @@ Result<void> ReadShard(const std::string& text, SamplerChoice& sampler) {
   return {};
 }
 
-// RESOURCE:MIN..MAX[/ETA]
-Result<EarlyStopChoice> ReadAsha(const std::string& text) {
+// RESOURCE:MIN..MAX[/ETA], of --asha or --hyperband.
+Result<EarlyStopChoice> ReadRungs(const std::string& option, EarlyStopChoice::Kind kind, const std::string& text) {
   EarlyStopChoice stop;
+  stop.kind = kind;
   const std::size_t colon = text.find(':');
   const std::size_t dots = text.find("..", colon == std::string::npos ? 0 : colon);
   if (colon != std::string::npos && colon > 0 && dots != std::string::npos) {
@@ -151,7 +152,7 @@ Result<EarlyStopChoice> ReadAsha(const std::string& text) {
         (slash == std::string::npos || ReadNumber(all.substr(slash + 1), stop.eta));
     if (read) return stop;
   }
-  return Fail(UsageError("--asha " + Quoted(text) + " is not METRIC:MIN..MAX/ETA", "--asha step:1000..64000/4"));
+  return Fail(UsageError(option + " " + Quoted(text) + " is not METRIC:MIN..MAX/ETA", option + " step:1000..64000/4"));
 }
 
 // RESOURCE[:WARMUP]
@@ -259,13 +260,22 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     sweep.objective = Objective{maximize ? options.maximize : options.minimize, maximize, {}};
   }
   take(ReadMetrics(options, sweep.metrics));
-  if (!options.asha.empty() || !options.median.empty()) {
-    auto stop = options.asha.empty() ? ReadMedian(options.median) : ReadAsha(options.asha);
+  if (!options.asha.empty() || !options.hyperband.empty() || !options.median.empty()) {
+    using Kind = EarlyStopChoice::Kind;
+    auto stop = !options.asha.empty()        ? ReadRungs("--asha", Kind::kAsha, options.asha)
+                : !options.hyperband.empty() ? ReadRungs("--hyperband", Kind::kHyperband, options.hyperband)
+                                             : ReadMedian(options.median);
     if (stop) {
       sweep.early_stop = *std::move(stop);
     } else {
       problems.insert(problems.end(), stop.error().begin(), stop.error().end());
     }
+  }
+  if (options.promote && !(sweep.early_stop && sweep.early_stop->has_rungs())) {
+    problems.push_back(UsageError("--promote: the sweep has no rungs at which trials could be paused",
+                                  "--promote with --asha step:1000..64000/4 or --hyperband step:1000..64000/4"));
+  } else if (options.promote) {
+    sweep.early_stop->promote = true;
   }
   take(ReadRetries(options, sweep.retry));
   take(ReadBudget(options, sweep.budget));
@@ -315,9 +325,14 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   auto* asha = app.add_option("--asha", options.asha,
                               "stop trials early by ASHA: keep the best 1/ETA at MIN, MIN·ETA, … of this metric");
   asha->type_name("METRIC:MIN..MAX/ETA");
+  auto* hyperband = app.add_option("--hyperband", options.hyperband,
+                                   "stop trials early by ASHA in brackets that begin at MIN, MIN·ETA, … MAX");
+  hyperband->type_name("METRIC:MIN..MAX/ETA")->excludes(asha);
   app.add_option("--median", options.median, "stop trials early that are worse than the median of finished trials")
       ->type_name("METRIC[:WARMUP]")
-      ->excludes(asha);
+      ->excludes(asha)
+      ->excludes(hyperband);
+  app.add_flag("--promote", options.promote, "pause trials at each rung, and continue the best from their checkpoints");
   app.add_option("--max-time", options.max_time, "start no trial after this time")->type_name("DURATION");
   app.add_option("--max-trials", options.max_trials, "start no more trials than this")->type_name("N");
   app.add_option("--max-devices", options.max_devices, "use no more devices than this at once")->type_name("N");

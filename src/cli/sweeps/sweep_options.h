@@ -33,7 +33,9 @@ struct SweepOptions {
   std::string shard;      // I/N
   std::string minimize;
   std::string maximize;
-  std::string asha;    // RESOURCE:MIN..MAX/ETA
+  std::string asha;       // RESOURCE:MIN..MAX/ETA
+  std::string hyperband;  // likewise
+  bool promote = false;
   std::string median;  // RESOURCE[:WARMUP]
   std::string max_time;
   std::optional<std::uint64_t> max_trials;

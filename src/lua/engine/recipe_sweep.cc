@@ -188,12 +188,14 @@ EarlyStopChoice EarlyStopOf(const Part& part) {
   EarlyStopChoice stop;
   std::string kind;
   part.Text("kind", kind);
-  stop.kind = kind == "median" ? EarlyStopChoice::Kind::kMedian : EarlyStopChoice::Kind::kAsha;
+  if (kind == "median") stop.kind = EarlyStopChoice::Kind::kMedian;
+  if (kind == "hyperband") stop.kind = EarlyStopChoice::Kind::kHyperband;
   part.Text("resource", stop.resource);
   part.Number("min", stop.min);
   part.Number("max", stop.max);
   part.Number("eta", stop.eta);
   part.Count("min_results", stop.min_results, 0);
+  part.Truth("promote", stop.promote);
   part.Number("warmup", stop.warmup);
   part.Count("min_finished", stop.min_finished, 1);
   stop.place = part.place();

@@ -66,6 +66,7 @@ std::vector<Notice> SweepNoticeMaker::Saw(const SweepEntry& entry, double second
                  [](const AttemptBegan&) {},
                  [](const RungReached&) {},
                  [](const MedianStopped&) {},
+                 [](const TrialPromoted&) {},
                  [](const HostQuarantined&) {},
                  [](const TrialsReopened&) {},
                  [](const SweepSteered&) {},

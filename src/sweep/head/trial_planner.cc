@@ -8,6 +8,7 @@
 
 #include "base/values/diagnostics.h"
 #include "base/values/fingerprint.h"
+#include "base/values/quoting.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/checkpoints.h"
 #include "space/space.h"
@@ -138,8 +139,35 @@ void TrialPlanner::PlanFresh(TrialNumber trial, EvaluationOptions options,
       });
 }
 
+void TrialPlanner::CheckFirst(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done) {
+  constexpr const char* kDeclared = "checkpoint = { dir = \"checkpoints\", latest = \"step_*.pt\" } in the recipe";
+  constexpr const char* kPassed =
+      "job.resume and { \"--resume\", job.resume.checkpoint } or false in a command: muster docs checkpoints";
+  const auto refuse = [done](std::string why, const char* hint) {
+    done(Fail(Error("promote", {}, "promoted trials continue from their checkpoints, and " + std::move(why), hint)));
+  };
+  const CheckpointPlace& place = fresh.evaluation.plan.checkpoints;
+  if (place.dir.marked.empty()) return refuse("the recipe declares none", kDeclared);
+  const auto own = PlaceInRun(place, "/run");
+  if (!own || !own->dir.marked.starts_with("/run/")) {
+    return refuse("those of this recipe, in " + Quoted(place.dir.marked) + ", are not below the run directory",
+                  kDeclared);
+  }
+  EvaluationOptions options = OptionsOf(trial);
+  options.resumed = "000000000000";  // of any run
+  auto made = std::make_shared<Planned>(std::move(fresh));
+  PlanFresh(trial, std::move(options), [this, made, done, refuse](Result<Evaluation> evaluation) {
+    if (!evaluation) return done(Fail(std::move(evaluation.error())));
+    if (!UsesCheckpoint(evaluation->plan)) return refuse("no process of this recipe is given one", kPassed);
+    checked_ = true;
+    done(std::move(*made));
+  });
+}
+
 void TrialPlanner::Resume(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done) {
   fresh.resumed = resumption_(trial, fresh.evaluation.plan.checkpoints);
+  const bool promotes = sweep_.early_stop && sweep_.early_stop->promote;
+  if (!fresh.resumed && promotes && !checked_) return CheckFirst(trial, std::move(fresh), done);
   if (!fresh.resumed) return done(std::move(fresh));
   EvaluationOptions options = OptionsOf(trial);
   options.resumed = fresh.resumed->run;
@@ -260,7 +288,7 @@ void TrialPreparation::Plan(TrialNumber trial) {
 void TrialPreparation::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made) {
   if (!made) {
     const Diagnostic& first = made.error().front();
-    if (IsNotOfThePoint(made.error()) || first.kind == "plan_differs") {
+    if (IsNotOfThePoint(made.error()) || first.kind == "plan_differs" || first.kind == "promote") {
       calls_.failed(Sentence(made.error()), CodeOf(made.error()));
       scheduler_.planning().Abandoned(trial);
     } else {

@@ -163,6 +163,8 @@ class TrialPlanner {
  private:
   EvaluationOptions OptionsOf(TrialNumber trial);
   void PlanFresh(TrialNumber trial, EvaluationOptions options, std::function<void(Result<Evaluation>)> done);
+  // Kind "promote" if a trial of the recipe could not continue from a checkpoint; else `fresh` is the result.
+  void CheckFirst(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done);
   // Plans with job.resume, if there is a checkpoint and processes use it; otherwise `fresh` is the result.
   void Resume(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done);
   void Compare(TrialNumber trial, Evaluation fresh, const std::function<void(Result<Planned>)>& done);
@@ -183,6 +185,7 @@ class TrialPlanner {
   Evaluator staying_;
   std::deque<std::function<void()>> questions_;
   bool asking_ = false;
+  bool checked_ = false;  // that trials can continue from checkpoints, if they are to be promoted
   std::unique_ptr<AwaitedAnswer<Judgement>> judging_;
   std::unique_ptr<AwaitedAnswer<std::vector<std::string>>> comparing_;
   std::map<TrialNumber, std::unique_ptr<AwaitedAnswer<Evaluation>>> planning_;

@@ -38,7 +38,11 @@ CREATE TABLE IF NOT EXISTS reasons (
   text TEXT NOT NULL, place TEXT NOT NULL, count INTEGER NOT NULL, trials TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS rungs (
   trial INTEGER NOT NULL, attempt INTEGER NOT NULL, resource REAL, loss REAL, rung INTEGER NOT NULL,
-  results INTEGER NOT NULL, rank INTEGER NOT NULL, threshold INTEGER NOT NULL, stop INTEGER NOT NULL);
+  results INTEGER NOT NULL, rank INTEGER NOT NULL, threshold INTEGER NOT NULL, stop INTEGER NOT NULL,
+  paused INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS promotions (
+  trial INTEGER NOT NULL, rung INTEGER NOT NULL, results INTEGER NOT NULL, rank INTEGER NOT NULL,
+  threshold INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS medians (
   trial INTEGER NOT NULL, attempt INTEGER NOT NULL, resource REAL, best REAL, finished INTEGER NOT NULL,
   median REAL);
@@ -50,7 +54,7 @@ CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, 
 )";
 
 // Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 7;
+constexpr std::int64_t kFormat = 8;
 constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
 constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.
@@ -207,7 +211,8 @@ SweepRows::SweepRows(Database& database, bool above)
                             "WHERE trial = ?1 AND attempt = ?2")),
       reopen_(database.Prepare("UPDATE main.attempts SET over = 0 WHERE trial BETWEEN ?1 AND ?2 AND last")),
       reason_(database.Prepare("INSERT INTO main.reasons VALUES (?1, ?2, ?3, ?4)")),
-      rung_(database.Prepare("INSERT INTO main.rungs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")),
+      rung_(database.Prepare("INSERT INTO main.rungs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")),
+      promotion_(database.Prepare("INSERT INTO main.promotions VALUES (?1, ?2, ?3, ?4, ?5)")),
       median_(database.Prepare("INSERT INTO main.medians VALUES (?1, ?2, ?3, ?4, ?5, ?6)")),
       head_(database.Prepare("INSERT INTO main.heads VALUES (?1, ?2, ?3, ?4, ?5)")),
       departure_(database.Prepare("INSERT INTO main.departures VALUES (?1, ?2, ?3, ?4)")),
@@ -246,10 +251,15 @@ bool SweepRows::Take(const SweepRecord& record) {
           [&](const AttemptBegan& e) { return Began(e, wall); }, [&](const AttemptEnded& e) { return Ended(e, wall); },
           [&](const RungReached& e) {
             const StopDecision& d = e.decision;
-            return rung_.Run(e.trial, e.attempt, e.resource, e.loss, d.rung, d.results, d.rank, d.threshold, d.stop);
+            return rung_.Run(e.trial, e.attempt, e.resource, e.loss, d.rung, d.results, d.rank, d.threshold, d.stop,
+                             d.paused);
           },
           [&](const MedianStopped& e) {
             return median_.Run(e.trial, e.attempt, e.resource, e.best, e.finished, e.median);
+          },
+          [&](const TrialPromoted& e) {
+            return Copy(e.trial, e.trial) && reopen_.Run(e.trial, e.trial) &&
+                   promotion_.Run(e.trial, e.rung, e.results, e.rank, e.threshold);
           },
           [&](const HostQuarantined& e) { return quarantine_.Run(wall, e.host, e.why); },
           [&](const TrialsReopened& e) {
@@ -300,7 +310,7 @@ void Set(A& archive, TrialSet& set) {
 template <class A>
 void Fields(A& archive, OpenTrial& trial) {
   archive(trial.attempts, trial.counted, trial.free, trial.id, trial.plan, trial.point, trial.running, trial.run_id,
-          trial.hosts, trial.first, trial.resumed, trial.rungs);
+          trial.hosts, trial.first, trial.resumed, trial.rungs, trial.pause);
   std::uint64_t kept = trial.kept ? std::uint64_t{1} + static_cast<std::uint64_t>(*trial.kept) : 0;
   archive(kept);
   if constexpr (A::kReading) {
@@ -312,7 +322,7 @@ void Fields(A& archive, OpenTrial& trial) {
 
 template <class A>
 void Fields(A& archive, RungReport& report) {
-  archive(report.rung, report.trial, report.loss);
+  archive(report.rung, report.trial, report.loss, report.stop);
 }
 
 template <class A>
@@ -325,8 +335,8 @@ void Fields(V& archive, SweepProgress& progress) {
   OpenTrials& open = progress.open_;
   FinishedTrials& finished = progress.finished_;
   archive(progress.sweep_id_, progress.name_, progress.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
-          open.attempts_, open.ms_, finished.best_, finished.losses_, progress.rung_reports_, progress.ended_,
-          progress.steered_);
+          open.attempts_, open.ms_, finished.best_, finished.losses_, progress.rung_reports_, progress.promotions_,
+          progress.paused_, progress.ended_, progress.steered_);
   progress_archive::Set(archive, open.impossible_);
   progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;

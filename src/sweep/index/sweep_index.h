@@ -20,7 +20,8 @@ namespace muster {
 //
 //   attempts   one row for each; `last` is 1 for the last attempt of a trial, `over` if no other will follow
 //   reasons    why trials are impossible, in the order in which they were judged
-//   rungs      reports at rungs and the decisions; medians: trials stopped by the median rule
+//   rungs      reports at rungs and the decisions; promotions: of paused trials; medians: trials stopped by the median
+//              rule
 //   heads      starts of heads; departures: how heads stopped; quarantined: hosts
 class SweepRows {
  public:
@@ -39,7 +40,7 @@ class SweepRows {
   bool Ended(const AttemptEnded& entry, std::string_view wall);
   bool Copy(TrialNumber first, TrialNumber last);
 
-  Statement copy_, follow_, begin_, end_, reopen_, reason_, rung_, median_, head_, departure_, quarantine_;
+  Statement copy_, follow_, begin_, end_, reopen_, reason_, rung_, promotion_, median_, head_, departure_, quarantine_;
   bool above_;
 };
 

@@ -34,7 +34,8 @@ constexpr std::uint64_t kMaxValue = 64U << 20;  // of values in a line of the jo
 constexpr char kColumns[] =
     "trial, attempt, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
     "loss, metrics, ms, resumed, checkpoint, job";
-constexpr const char* kOwnTables[] = {"reasons", "rungs", "medians", "heads", "departures", "quarantined"};
+constexpr const char* kOwnTables[] = {"reasons", "rungs",      "promotions", "medians",
+                                      "heads",   "departures", "quarantined"};
 
 Value FromJson(std::string_view text) {
   auto value = ValueFromJsonText(text);
@@ -399,8 +400,9 @@ Result<std::optional<SweepView::Reason>> SweepView::ReasonOf(TrialNumber trial) 
 Result<std::vector<SweepView::Rung>> SweepView::Rungs() const {
   return ListOf<Rung>(
       rows_->database.Prepare(
-          "SELECT rung, min(resource), count(DISTINCT trial), count(DISTINCT CASE WHEN stop THEN trial END), min(loss) "
-          "FROM all_rungs GROUP BY rung ORDER BY rung"),
+          "SELECT rung, min(resource), count(DISTINCT trial), count(DISTINCT CASE WHEN stop AND NOT EXISTS (SELECT 1 "
+          "FROM all_promotions p WHERE p.trial = r.trial AND p.rung = r.rung) THEN trial END), min(loss) "
+          "FROM all_rungs r GROUP BY rung ORDER BY rung"),
       [](const Statement& row) {
         Rung rung;
         rung.rung = static_cast<std::size_t>(row.Integer(0));
@@ -414,14 +416,24 @@ Result<std::vector<SweepView::Rung>> SweepView::Rungs() const {
 
 Result<std::vector<std::string>> SweepView::DecisionsOn(TrialNumber trial) const {
   Statement rungs = rows_->database.Prepare(
-      "SELECT attempt, resource, loss, rung, rank, results, threshold, stop FROM all_rungs WHERE trial = ?1");
+      "SELECT attempt, resource, loss, rung, rank, results, threshold, stop + paused FROM all_rungs WHERE trial = ?1");
   rungs.Bind(1, trial);
-  auto decisions = ListOf<std::string>(std::move(rungs), [](const Statement& row) {
+  constexpr const char* kDecisions[] = {"continues", "stopped", "paused"};
+  auto decisions = ListOf<std::string>(std::move(rungs), [&](const Statement& row) {
     return fmt::format("attempt {}: rung {} at {}: loss {} is {} of {}, the first {} continue: {}", row.Integer(0) + 1,
                        row.Integer(3) + 1, NumberText(row.Number(1)), NumberText(row.Number(2)), row.Integer(4),
-                       row.Integer(5), row.Integer(6), row.Integer(7) != 0 ? "stopped" : "continues");
+                       row.Integer(5), row.Integer(6), kDecisions[std::clamp<std::int64_t>(row.Integer(7), 0, 2)]);
   });
   if (!decisions) return decisions;
+  Statement promotions =
+      rows_->database.Prepare("SELECT rung, rank, results, threshold FROM all_promotions WHERE trial = ?1");
+  promotions.Bind(1, trial);
+  auto promoted = ListOf<std::string>(std::move(promotions), [](const Statement& row) {
+    return fmt::format("promoted from rung {}: {} of {}, the first {} continue", row.Integer(0) + 1, row.Integer(1),
+                       row.Integer(2), row.Integer(3));
+  });
+  if (!promoted) return promoted;
+  decisions->insert(decisions->end(), promoted->begin(), promoted->end());
   Statement medians =
       rows_->database.Prepare("SELECT attempt, resource, best, finished, median FROM all_medians WHERE trial = ?1");
   medians.Bind(1, trial);

@@ -28,6 +28,7 @@ struct StopDecision {
   std::size_t rank = 0;       // of this one among them, from 1; of equal losses the earlier is the better
   std::size_t threshold = 0;  // trials with ranks up to this one continue
   bool stop = false;
+  bool paused = false;  // if `stop`: it continues once it is among the best (TrialPromoted)
 
   bool operator==(const StopDecision&) const = default;
 };
@@ -111,6 +112,16 @@ struct MedianStopped {
   bool operator==(const MedianStopped&) const = default;
 };
 
+// A trial that is paused at a rung continues to the next one: another attempt follows, from its checkpoint.
+struct TrialPromoted {
+  TrialNumber trial = 0;
+  std::size_t rung = 0;       // from 0
+  std::size_t results = 0;    // at this rung
+  std::size_t rank = 0;       // of the trial among them, from 1
+  std::size_t threshold = 0;  // trials with ranks up to this one continue
+  bool operator==(const TrialPromoted&) const = default;
+};
+
 struct AttemptEnded {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
@@ -159,6 +170,6 @@ struct SweepEnded {
 };
 
 using SweepEntry = std::variant<SweepBegan, PointsJudged, AttemptBegan, RungReached, MedianStopped, AttemptEnded,
-                                HostQuarantined, TrialsReopened, SweepSteered, SweepEnded>;
+                                HostQuarantined, TrialsReopened, SweepSteered, SweepEnded, TrialPromoted>;
 
 }  // namespace muster

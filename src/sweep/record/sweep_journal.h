@@ -51,6 +51,11 @@ void Fields(V& v, AttemptBegan& e) {
 template <class V>
 void Fields(V& v, StopDecision& e) {
   v("rung", e.rung), v("results", e.results), v("rank", e.rank), v("threshold", e.threshold), v("stop", e.stop);
+  v("paused", As<UnlessNone>(e.paused));
+}
+template <class V>
+void Fields(V& v, TrialPromoted& e) {
+  v("trial", e.trial), v("rung", e.rung), v("results", e.results), v("rank", e.rank), v("threshold", e.threshold);
 }
 template <class V>
 void Fields(V& v, RungReached& e) {

@@ -190,6 +190,7 @@ void OpenTrials::Began(const AttemptBegan& entry, const TrialSet& over) {
   trial.run_id = entry.run_id;
   trial.hosts = entry.hosts;
   trial.resumed = entry.resumed;
+  trial.pause = 0;
   if (entry.resumed.checkpoint.empty()) {
     trial.first = entry.attempt;
     trial.rungs = 0;
@@ -199,7 +200,9 @@ void OpenTrials::Began(const AttemptBegan& entry, const TrialSet& over) {
 
 void OpenTrials::Reached(const RungReached& entry) {
   const auto open = open_.find(entry.trial);
-  if (open == open_.end() || entry.decision.stop) return;
+  if (open == open_.end()) return;
+  if (entry.decision.paused) open->second.pause = entry.decision.rung + 1;
+  if (entry.decision.stop) return;
   open->second.rungs = std::max<std::uint64_t>(open->second.rungs, entry.decision.rung + 1);
 }
 
@@ -222,6 +225,13 @@ void OpenTrials::Reopened(TrialNumber trial, std::uint32_t attempts, TrialClass 
   OpenTrial& open = open_[trial];
   open.attempts = open.first = attempts;
   open.kept = kept;
+}
+
+void OpenTrials::Promoted(const TrialPromoted& entry, OpenTrial paused) {
+  OpenTrial& open = open_[entry.trial] = std::move(paused);
+  open.rungs = entry.rung + 1;
+  open.pause = 0;
+  open.counted = open.free = 0;
 }
 
 void FinishedTrials::Add(const AttemptEnded& entry, OpenTrial trial) {
@@ -257,20 +267,39 @@ void SweepProgress::Take(const SweepEntry& entry) {
                           recipe_ = e.recipe;
                           ended_.reset();
                           open_.HeadBegan(e);
+                          // As for open trials.
+                          if (e.trials > 0) paused_.erase(paused_.lower_bound(e.trials), paused_.end());
+                          for (auto& [trial, paused] : paused_) {
+                            if (e.accepted) paused.plan.clear();
+                          }
                         },
                         [this](const PointsJudged& e) { open_.Judged(e, over()); },
                         [this](const AttemptBegan& e) { open_.Began(e, over()); },
                         [this](const RungReached& e) {
-                          rung_reports_.push_back({e.decision.rung, e.trial, e.loss});
+                          rung_reports_.push_back({e.decision.rung, e.trial, e.loss, e.decision.stop});
                           open_.Reached(e);
                         },
                         [](const MedianStopped&) {},
                         [this](const AttemptEnded& e) {
-                          if (auto trial = open_.Ended(e)) finished_.Add(e, *std::move(trial));
+                          auto trial = open_.Ended(e);
+                          if (!trial) return;
+                          if (trial->pause > 0 && e.trial_class == TrialClass::kStopped) {
+                            OpenTrial& paused = paused_[e.trial] = *trial;
+                            paused.kept = trial->kept ? KeptClass(e.trial_class, *trial->kept) : e.trial_class;
+                          }
+                          finished_.Add(e, *std::move(trial));
+                        },
+                        [this](const TrialPromoted& e) {
+                          auto paused = paused_.extract(e.trial);
+                          if (paused.empty()) return;
+                          finished_.Remove({e.trial, e.trial}, [](TrialNumber, TrialEnds::End) {});
+                          promotions_.push_back(e);
+                          open_.Promoted(e, std::move(paused.mapped()));
                         },
                         [this](const HostQuarantined& e) { quarantined_.insert(e.host); },
                         [this](const TrialsReopened& e) {
                           for (const TrialRange& range : e.trials) {
+                            paused_.erase(paused_.lower_bound(range.first), paused_.upper_bound(range.second));
                             finished_.Remove(range, [this](TrialNumber trial, TrialEnds::End end) {
                               open_.Reopened(trial, end.attempts, end.trial_class);
                             });

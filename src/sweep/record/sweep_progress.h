@@ -118,6 +118,7 @@ struct OpenTrial {
   std::uint32_t first = 0;
   ResumedFrom resumed;      // of the last attempt
   std::uint64_t rungs = 0;  // that these attempts have reached
+  std::uint64_t pause = 0;  // the rung, from 1, at which the last attempt was paused; 0: at none
   // If it was finished before: the class of the attempt that it keeps.
   std::optional<TrialClass> kept;
 
@@ -141,6 +142,9 @@ class OpenTrials {
   std::optional<OpenTrial> Ended(const AttemptEnded& entry);
   // A finished trial is retried; `attempts` of it have begun before, and one of class `kept` is its result.
   void Reopened(TrialNumber trial, std::uint32_t attempts, TrialClass kept);
+
+  // A paused trial continues: `paused` is how it was when its last attempt ended.
+  void Promoted(const TrialPromoted& entry, OpenTrial paused);
 
   const std::map<TrialNumber, OpenTrial>& trials() const { return open_; }
   std::uint64_t sampled() const { return sampled_; }    // number of trials of the sampler; 0 before the first head
@@ -220,6 +224,7 @@ struct RungReport {
   std::uint64_t rung = 0;
   TrialNumber trial = 0;
   double loss = 0;
+  bool stop = false;  // it was stopped or paused there
 
   bool operator==(const RungReport&) const = default;
 };
@@ -259,7 +264,11 @@ class SweepProgress {
   // With the median rule: of each trial that succeeded.
   const std::map<TrialNumber, std::map<double, double>>& finished_losses() const { return finished_.losses(); }
 
+  // Trials that are paused at a rung, which are among those that have ended, as they were then.
+  const std::map<TrialNumber, OpenTrial>& paused() const { return paused_; }
+
   const std::vector<RungReport>& rung_reports() const { return rung_reports_; }
+  const std::vector<TrialPromoted>& promotions() const { return promotions_; }
   const std::set<std::string>& quarantined() const { return quarantined_; }
   // The limits that users have set since the sweep was described: the latest of each; and all points that they chose.
   const SweepSteered& steered() const { return steered_; }
@@ -275,7 +284,9 @@ class SweepProgress {
   std::string sweep_id_, name_, recipe_;
   OpenTrials open_;
   FinishedTrials finished_;
+  std::map<TrialNumber, OpenTrial> paused_;
   std::vector<RungReport> rung_reports_;
+  std::vector<TrialPromoted> promotions_;
   std::set<std::string> quarantined_;
   SweepSteered steered_;
   std::optional<SweepEnded> ended_;

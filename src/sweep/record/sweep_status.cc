@@ -132,6 +132,10 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& progre
   if (const auto* host = std::get_if<HostQuarantined>(&entry)) {
     return fmt::format("host {} is quarantined: {}", Printable(host->host), Printable(host->why));
   }
+  if (const auto* promoted = std::get_if<TrialPromoted>(&entry)) {
+    return fmt::format("trial {} goes on from rung {}: rank {} of {}, the best {} continue", promoted->trial,
+                       promoted->rung + 1, promoted->rank, promoted->results, promoted->threshold);
+  }
   const auto* steered = std::get_if<SweepSteered>(&entry);
   if (steered == nullptr) return {};
   const bool at_begin = progress.judged_to() == 0 && !steered->slots;  // the chosen points of the description

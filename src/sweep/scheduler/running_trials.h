@@ -64,6 +64,8 @@ class RunningTrials {
   std::optional<Attempt> Remove(TrialNumber trial);
   // Uses the reports of a successful attempt in decisions about other trials.
   void Finished(TrialNumber trial, const TrialProgress& progress) { rules_.Finished(trial, progress); }
+  // Of trials that are paused at rungs.
+  StopRules& rules() { return rules_; }
 
  private:
   RecordedProgress& record_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <boost/multi_index/identity.hpp>
 #include <boost/multi_index/ranked_index.hpp>
@@ -20,22 +22,46 @@ struct Asha::Rung {
       results;
   std::unordered_map<std::uint64_t, Result> by_trial;
   std::size_t reports = 0;
+  std::set<std::pair<Result, std::uint64_t>> paused;  // with their trials
+  std::unordered_set<std::uint64_t> promoted;         // or continued at once
+
+  std::size_t RankOf(const Result& result) const { return results.rank(results.find(result)) + 1; }
+  void Drop(std::uint64_t trial) {
+    if (const auto found = by_trial.find(trial); found != by_trial.end()) paused.erase({found->second, trial});
+  }
 };
 
-Asha::Asha(double min, double max, double eta, std::size_t min_results) : eta_(eta), min_results_(min_results) {
-  // By powers, not repeated products, so that 0.1 · 10 is exactly a rung of 1.
+namespace {
+
+// By powers, not repeated products, so that 0.1 · 10 is exactly a rung of 1.
+std::vector<double> PowersUpTo(double min, double max, double eta) {
+  std::vector<double> resources;
   for (int k = 0;; ++k) {
     const double resource = min * std::pow(eta, k);
-    if (resource > max * (1 + 1e-12)) break;
-    rungs_.push_back(resource);
-    results_.push_back(std::make_unique<Rung>());
+    if (resource > max * (1 + 1e-12)) return resources;
+    resources.push_back(resource);
   }
+}
+
+}  // namespace
+
+Asha::Asha(double min, double max, double eta, std::size_t min_results, Form form)
+    : Asha(PowersUpTo(min, max, eta), eta, min_results, form) {}
+
+Asha::Asha(std::vector<double> rungs, double eta, std::size_t min_results, Form form)
+    : rungs_(std::move(rungs)), eta_(eta), min_results_(min_results), form_(form) {
+  for (std::size_t i = 0; i < rungs_.size(); ++i) results_.push_back(std::make_unique<Rung>());
 }
 Asha::Asha(Asha&&) noexcept = default;
 Asha::~Asha() = default;
 
+std::size_t Asha::Share(const Rung& rung) const {
+  return static_cast<std::size_t>(std::floor(static_cast<double>(rung.results.size()) / eta_));
+}
+
 StopDecision Asha::Report(std::size_t rung, std::uint64_t trial, double loss) {
   Rung& at = *results_[rung];
+  at.Drop(trial);
   auto& results = at.results;
   const Rung::Result result{loss, at.reports++};
   const auto [of_trial, is_first] = at.by_trial.emplace(trial, result);
@@ -48,11 +74,65 @@ StopDecision Asha::Report(std::size_t rung, std::uint64_t trial, double loss) {
   decision.rung = rung;
   decision.results = results.size();
   decision.rank = results.rank(place) + 1;
-  const auto share = static_cast<std::size_t>(std::floor(static_cast<double>(decision.results) / eta_));
-  decision.threshold = std::max<std::size_t>(1, share);
+  const bool pauses = form_ == Form::kPauses;
+  decision.threshold = std::max<std::size_t>(pauses ? 0 : 1, Share(at));
   if (rung + 1 == rungs_.size() || decision.results <= min_results_) decision.threshold = decision.results;
   decision.stop = decision.rank > decision.threshold;
+  if (!pauses) return decision;
+  if (at.promoted.contains(trial)) decision.stop = false;
+  if (!decision.stop) at.promoted.insert(trial);
+  decision.paused = decision.stop;
   return decision;
+}
+
+void Asha::Paused(std::size_t rung, std::uint64_t trial) {
+  Rung& at = *results_[rung];
+  const auto found = at.by_trial.find(trial);
+  if (found != at.by_trial.end() && !at.promoted.contains(trial)) at.paused.insert({found->second, trial});
+}
+
+std::optional<TrialPromoted> Asha::Next() const {
+  for (std::size_t rung = rungs_.size(); rung-- > 0;) {
+    const Rung& at = *results_[rung];
+    if (at.paused.empty()) continue;
+    const auto& [result, trial] = *at.paused.begin();
+    const std::size_t rank = at.RankOf(result);
+    if (rank <= Share(at)) return TrialPromoted{trial, rung, at.results.size(), rank, Share(at)};
+  }
+  return std::nullopt;
+}
+
+void Asha::Promoted(std::size_t rung, std::uint64_t trial) {
+  results_[rung]->Drop(trial);
+  results_[rung]->promoted.insert(trial);
+}
+
+void Asha::Dropped(std::size_t rung, std::uint64_t trial) { results_[rung]->Drop(trial); }
+
+std::vector<HyperbandBracket> HyperbandBrackets(double min, double max, double eta) {
+  const std::size_t count = PowersUpTo(min, max, eta).size();  // s_max + 1
+  std::vector<HyperbandBracket> brackets;
+  for (std::size_t s = count; s-- > 0;) {
+    const auto power = [&](std::size_t exponent) { return std::pow(eta, static_cast<double>(exponent)); };
+    constexpr double kRounding = 1e-9;
+    const double first = std::ceil(static_cast<double>(count) * power(s) / static_cast<double>(s + 1) - kRounding);
+    HyperbandBracket bracket;
+    for (std::size_t i = 0; i <= s; ++i) {
+      bracket.resources.push_back(max / power(s - i));
+      bracket.trials.push_back(static_cast<std::uint64_t>(std::floor(first / power(i) + kRounding)));
+    }
+    brackets.push_back(std::move(bracket));
+  }
+  return brackets;
+}
+
+std::size_t BracketOf(const std::vector<HyperbandBracket>& brackets, std::uint64_t seed, std::uint64_t trial) {
+  std::uint64_t all = 0;
+  for (const HyperbandBracket& bracket : brackets) all += bracket.trials.front();
+  std::uint64_t place = Shuffled(trial % all, all, seed + trial / all);
+  std::size_t number = 0;
+  for (; place >= brackets[number].trials.front(); ++number) place -= brackets[number].trials.front();
+  return number;
 }
 
 void MedianRule::Finished(std::uint64_t trial, const std::map<double, double>& losses) {
@@ -85,17 +165,44 @@ MedianRule::Decision MedianRule::At(double step, double best_loss) const {
 }
 
 StopRules::StopRules(const SweepDescription& sweep, const SweepProgress& progress)
-    : objective_(sweep.objective), choice_(sweep.early_stop) {
+    : objective_(sweep.objective), choice_(sweep.early_stop), seed_(sweep.sampler.seed) {
   if (!choice_) return;
-  if (choice_->kind == EarlyStopChoice::Kind::kAsha) {
-    asha_.emplace(choice_->min, choice_->max, choice_->eta, choice_->min_results);
-    for (const RungReport& report : progress.rung_reports()) {
-      if (report.rung < asha_->rungs().size()) asha_->Report(report.rung, report.trial, report.loss);
-    }
-  } else {
+  if (!choice_->has_rungs()) {
     median_.emplace(choice_->warmup, choice_->min_finished);
     for (const auto& [trial, losses] : progress.finished_losses()) median_->Finished(trial, losses);
+    return;
   }
+  const Asha::Form form = choice_->promote ? Asha::Form::kPauses : Asha::Form::kStops;
+  if (choice_->kind == EarlyStopChoice::Kind::kHyperband) {
+    hyperband_ = HyperbandBrackets(choice_->min, choice_->max, choice_->eta);
+    rungs_ = hyperband_.front().resources;
+    for (const HyperbandBracket& bracket : hyperband_) {
+      brackets_.push_back({rungs_.size() - bracket.resources.size(), Asha(bracket.resources, choice_->eta, 0, form)});
+    }
+  } else {
+    brackets_.push_back({0, Asha(choice_->min, choice_->max, choice_->eta, choice_->min_results, form)});
+    rungs_ = brackets_.front().asha.rungs();
+  }
+  const auto is_rung_of = [&](const Bracket& bracket, std::size_t rung) {
+    return rung >= bracket.first && rung < rungs_.size();
+  };
+  for (const RungReport& report : progress.rung_reports()) {
+    Bracket& bracket = Of(report.trial);
+    if (!is_rung_of(bracket, report.rung)) continue;
+    bracket.asha.Report(report.rung - bracket.first, report.trial, report.loss);
+    if (choice_->promote && !report.stop) bracket.asha.Promoted(report.rung - bracket.first, report.trial);
+  }
+  if (!choice_->promote) return;
+  for (const TrialPromoted& promoted : progress.promotions()) {
+    if (is_rung_of(Of(promoted.trial), promoted.rung)) Promoted(promoted);
+  }
+  for (const auto& [trial, paused] : progress.paused()) {
+    if (is_rung_of(Of(trial), paused.pause - 1)) Paused(trial, paused.pause - 1);
+  }
+}
+
+StopRules::Bracket& StopRules::Of(TrialNumber trial) {
+  return brackets_[hyperband_.empty() ? 0 : BracketOf(hyperband_, seed_, trial)];
 }
 
 bool StopRules::Note(TrialProgress& progress, const MetricValues& report) const {
@@ -133,16 +240,19 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
   const double loss = *progress.loss_;
   if (!progress.resource_) return outcome;
   const double resource = *progress.resource_;
-  if (asha_) {
-    const std::vector<double>& rungs = asha_->rungs();
+  if (!brackets_.empty()) {
+    Bracket& bracket = Of(trial);
+    std::size_t& rung = progress.next_rung_;
+    rung = std::max(rung, bracket.first);
     // A trial that reports rarely may pass several rungs at once.
-    for (std::size_t& rung = progress.next_rung_; !outcome.stop && rung < rungs.size() && resource >= rungs[rung];
-         ++rung) {
-      const StopDecision decision = asha_->Report(rung, trial, loss);
+    for (; !outcome.stop && rung < rungs_.size() && resource >= rungs_[rung]; ++rung) {
+      StopDecision decision = bracket.asha.Report(rung - bracket.first, trial, loss);
+      decision.rung = rung;
       outcome.entries.push_back(RungReached{trial, attempt, resource, loss, decision});
       outcome.stop = decision.stop;
       if (decision.stop) {
-        outcome.why = fmt::format("rung {} of {}: rank {} of {}, the best {} continue", rung + 1, rungs.size(),
+        outcome.why = fmt::format("{}rung {} of {}{}: rank {} of {}, the best {} continue",
+                                  decision.paused ? "paused at " : "", rung + 1, rungs_.size(), BracketText(bracket),
                                   decision.rank, decision.results, decision.threshold);
       }
     }
@@ -158,6 +268,37 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
     }
   }
   return outcome;
+}
+
+std::string StopRules::BracketText(const Bracket& bracket) const {
+  if (hyperband_.empty()) return {};
+  return fmt::format(" (bracket {} of {})", bracket.first + 1, brackets_.size());
+}
+
+void StopRules::Paused(TrialNumber trial, std::size_t rung) {
+  Bracket& bracket = Of(trial);
+  bracket.asha.Paused(rung - bracket.first, trial);
+}
+
+std::optional<TrialPromoted> StopRules::NextPromotion() const {
+  std::optional<TrialPromoted> best;
+  for (const Bracket& bracket : brackets_) {
+    auto next = bracket.asha.Next();
+    if (!next) continue;
+    next->rung += bracket.first;
+    if (!best || next->rung > best->rung) best = next;
+  }
+  return best;
+}
+
+void StopRules::Promoted(const TrialPromoted& entry) {
+  Bracket& bracket = Of(entry.trial);
+  bracket.asha.Promoted(entry.rung - bracket.first, entry.trial);
+}
+
+void StopRules::Dropped(const TrialPromoted& entry) {
+  Bracket& bracket = Of(entry.trial);
+  bracket.asha.Dropped(entry.rung - bracket.first, entry.trial);
 }
 
 void StopRules::Finished(TrialNumber trial, const TrialProgress& progress) {

@@ -105,6 +105,7 @@ void TrialPlanning::Resume() {
   std::set<TrialNumber> waiting(to_plan_.begin(), to_plan_.end());
   for (const auto& [trial, open] : record_.progress().open()) {
     if (waiting.insert(trial).second && open.id.empty()) waiting_points_.emplace(PointNumberOf(trial), trial);
+    if (sweep_.early_stop && sweep_.early_stop->promote && open.attempts > 0) promoted_.insert(trial);
   }
   to_plan_.assign(waiting.begin(), waiting.end());
   std::vector<TrialNumber> first;
@@ -157,6 +158,31 @@ std::optional<TrialPlanning::ToJudge> TrialPlanning::NextToJudge() {
   return ToJudge{first, std::move(points)};
 }
 
+void TrialPlanning::Promote(TrialNumber trial) {
+  to_plan_.push_front(trial);
+  MoveFirst({trial});
+  promoted_.insert(trial);
+}
+
+bool TrialPlanning::HasRoomToPromote() const {
+  HostPool pool = hosts_.pool();
+  const TrialNeeds needs = LeastNeeds();
+  for (std::size_t i = 0; i <= promoted_.size(); ++i) {
+    const auto placed = pool.Place(needs);
+    if (!placed) return false;
+    pool.Take(needs, *placed);
+  }
+  return true;
+}
+
+TrialNeeds TrialPlanning::LeastNeeds() const {
+  if (least_needs_) return *least_needs_;
+  const auto& hosts = hosts_.pool().hosts();
+  const bool with_devices =
+      std::any_of(hosts.begin(), hosts.end(), [](const PoolHost& host) { return host.devices > 0; });
+  return {{with_devices ? 1U : 0U, 1}};
+}
+
 std::uint64_t TrialPlanning::FurtherStarts() const {
   if (plans_.size() >= kMaxReady) return 0;
   TrialQueue queue = queue_;
@@ -164,10 +190,7 @@ std::uint64_t TrialPlanning::FurtherStarts() const {
   while (queue.Next(pool)) {
   }
   const bool idle = pool.running() == 0;
-  const auto& hosts = pool.hosts();
-  const bool with_devices =
-      std::any_of(hosts.begin(), hosts.end(), [](const PoolHost& host) { return host.devices > 0; });
-  const TrialNeeds needs = least_needs_.value_or(TrialNeeds{{with_devices ? 1U : 0U, 1}});
+  const TrialNeeds needs = LeastNeeds();
   std::uint64_t count = 0;
   for (; count < kMaxReady; ++count) {
     const auto placed = pool.Place(needs);
@@ -287,6 +310,7 @@ void TrialPlanning::NoLongerPlanned(TrialNumber trial) {
 }
 
 void TrialPlanning::MarkImpossible(TrialNumber trial, const std::string& why, const std::string& place) {
+  promoted_.erase(trial);
   NoLongerPlanned(trial);
   record_.Record(PointsJudged{trial, 1, {{why, place, {{trial, trial}}}}});
 }
@@ -309,6 +333,7 @@ void TrialPlanning::Abandoned(TrialNumber trial) { NoLongerPlanned(trial); }
 void TrialPlanning::Began(TrialNumber trial) {
   plans_.erase(trial);
   first_.erase(trial);
+  promoted_.erase(trial);
   waiting_points_.erase(PointNumberOf(trial));
 }
 

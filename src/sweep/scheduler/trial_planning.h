@@ -115,6 +115,10 @@ class TrialPlanning {
   void Resume();
   // Plans the trial again, before all others.
   void Retry(TrialNumber trial) { to_plan_.push_front(trial); }
+  // Plans the paused trial, which starts before all that were not chosen by users.
+  void Promote(TrialNumber trial);
+  // Whether another paused trial could start now, besides those that were promoted and wait.
+  bool HasRoomToPromote() const;
   // Returns the next ready trial and takes its resources from the pool; nothing if none fits now, or while chosen
   // points are judged and planned, so that no other trial gets ahead of them.
   std::optional<TrialQueue::Start> TakeNext();
@@ -131,6 +135,8 @@ class TrialPlanning {
   // How many further trials could start now, after those that are ready: as many of the smallest so far as fit. At
   // least one if nothing runs.
   std::uint64_t FurtherStarts() const;
+  // What the smallest trial so far needs.
+  TrialNeeds LeastNeeds() const;
   bool budget_used_up() const;
   bool IsWithinBudget(TrialNumber trial) const;
   // The trial, which has not begun, is the next one to plan and start after those that were moved before.
@@ -147,6 +153,7 @@ class TrialPlanning {
   // Of these: those whose points were chosen, with their turns.
   std::map<TrialNumber, std::uint64_t> first_;
   std::uint64_t next_turn_ = 0;
+  std::set<TrialNumber> promoted_;  // that have not begun since
   std::deque<TrialNumber> to_plan_;
   std::set<TrialNumber> planning_;
   std::map<TrialNumber, TrialNeeds> planned_;  // waiting for earlier trials that are being planned; without a turn

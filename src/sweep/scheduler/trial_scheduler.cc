@@ -66,6 +66,7 @@ tl::expected<void, std::string> TrialScheduler::Steer(const SteeringRequest& req
   if (!steered) return tl::make_unexpected(steered.error());
   if (!record_.Record(*steered)) return tl::make_unexpected(std::string("the journal cannot be written"));
   ApplySteering();
+  Promote();
   return {};
 }
 
@@ -73,6 +74,22 @@ void TrialScheduler::ApplySteering() {
   const SweepSteered& steered = progress().steered();
   if (steered.trials) points_.Extend(*steered.trials);
   if (steered.slots) hosts_.pool().SetSlots(*steered.slots);
+}
+
+void TrialScheduler::Promote() {
+  if (!sweep_.early_stop || !sweep_.early_stop->promote) return;
+  StopRules& rules = running_.rules();
+  while (!stopping()) {
+    const auto next = rules.NextPromotion();
+    if (!next) return;
+    if (!progress().paused().contains(next->trial)) {  // it is retried as a whole
+      rules.Dropped(*next);
+      continue;
+    }
+    if (!planning_.HasRoomToPromote() || !record_.Record(*next)) return;
+    rules.Promoted(*next);
+    planning_.Promote(next->trial);
+  }
 }
 
 void TrialScheduler::ResumeFrom(const SweepBegan& began,
@@ -93,6 +110,7 @@ void TrialScheduler::ResumeFrom(const SweepBegan& began,
     Ended(trial, *std::move(end));
   }
   planning_.Resume();
+  Promote();
 }
 
 std::optional<TrialQueue::Start> TrialScheduler::NextStart() {
@@ -148,14 +166,21 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   }
   if (!record_.Record(ended)) return;
   if (ended.again) planning_.Retry(trial);
-  if (end.interrupted) return;
+  if (!ended.interrupted) Settle(trial, *attempt, ended);
+  Promote();
+}
+
+void TrialScheduler::Settle(TrialNumber trial, const RunningTrials::Attempt& attempt, const AttemptEnded& ended) {
   hosts_.ForgetMoves(trial);
-  if (!IsFailure(end.trial_class)) {
-    if (end.trial_class == TrialClass::kOk) running_.Finished(trial, reached);
-    return hosts_.Succeeded(attempt->hosts);
+  if (const auto paused = progress().paused().find(trial); paused != progress().paused().end()) {
+    running_.rules().Paused(trial, paused->second.pause - 1);
   }
-  if (!ended.blamed.empty()) return FailedOn(ended.blamed, trial, end.trial_class);
-  if (attempt->hosts.size() == 1) FailedOn(pool().hosts()[attempt->hosts.front()].name, trial, end.trial_class);
+  if (!IsFailure(ended.trial_class)) {
+    if (ended.trial_class == TrialClass::kOk) running_.Finished(trial, attempt.progress);
+    return hosts_.Succeeded(attempt.hosts);
+  }
+  if (!ended.blamed.empty()) return FailedOn(ended.blamed, trial, ended.trial_class);
+  if (attempt.hosts.size() == 1) FailedOn(pool().hosts()[attempt.hosts.front()].name, trial, ended.trial_class);
 }
 
 void TrialScheduler::FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class) {

@@ -108,6 +108,10 @@ class TrialScheduler {
 
  private:
   void FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class);
+  // What the end of an attempt means for its trial, and for its hosts.
+  void Settle(TrialNumber trial, const RunningTrials::Attempt& attempt, const AttemptEnded& ended);
+  // Lets paused trials continue, as many as there is room for now.
+  void Promote();
 
   void ApplySteering();
 
