@@ -188,9 +188,22 @@ class GpSampler final : public LearningSampler {
       : LearningSampler(space, choice, std::move(drawn)), tpe_(std::move(tpe)) {}
 
   void Tell(std::uint64_t trial, std::optional<double> loss) override {
-    if (trial < trials().size()) reports_.emplace_back(trial, loss);
+    if (trial < trials().size()) reports_.push_back({trial, LearnedTrial::kWhole, loss});
     LearningSampler::Tell(trial, loss);
     tpe_->Tell(trial, loss);
+  }
+  void TellRung(std::uint64_t trial, std::uint64_t rung, double loss) override {
+    if (trial < trials().size()) reports_.push_back({trial, rung, loss});
+    LearningSampler::TellRung(trial, rung, loss);
+    tpe_->TellRung(trial, rung, loss);
+  }
+  void TellStopped(std::uint64_t trial, std::optional<double> loss) override {
+    if (has_rungs()) {
+      LearningSampler::TellStopped(trial, loss);
+      tpe_->TellStopped(trial, loss);
+    } else {
+      Tell(trial, loss);
+    }
   }
   void TellImpossible(std::uint64_t trial) override {
     LearningSampler::TellImpossible(trial);
@@ -203,6 +216,12 @@ class GpSampler final : public LearningSampler {
 
  private:
   using Trials = std::vector<const LearnedTrial*>;
+
+  struct Reported {
+    std::uint64_t trial = 0;
+    std::uint64_t level = LearnedTrial::kWhole;
+    std::optional<double> loss;
+  };
 
   struct Place {
     std::vector<double> coordinates;
@@ -276,10 +295,19 @@ class GpSampler final : public LearningSampler {
   const GpScales& Scales() {
     std::size_t counted = reports_.size();
     counted -= counted % std::max<std::size_t>(1, counted / 20);
-    if (fitted_to_ == counted) return scales_;
+    if (fitted_to_ == counted && fitted_level_ == level()) return scales_;
     fitted_to_ = counted;
+    fitted_level_ = level();
+    const auto is_result = [this](const Reported& report) { return report.level == level() && report.loss; };
+    if (std::none_of(reports_.begin(), reports_.begin() + static_cast<std::ptrdiff_t>(counted), is_result)) {
+      counted = reports_.size();
+    }
     std::map<std::uint64_t, std::optional<double>> last;
-    for (std::size_t i = 0; i < counted; ++i) last[reports_[i].first] = reports_[i].second;
+    for (std::size_t i = 0; i < counted; ++i) {
+      const Reported& report = reports_[i];
+      const auto [known, is_new] = last.try_emplace(report.trial);
+      if (report.level == level()) known->second = report.loss;
+    }
     std::vector<LearnedTrial> then;
     for (const auto& [number, loss] : last) {
       if (trials()[number].cells.empty()) continue;
@@ -441,8 +469,9 @@ class GpSampler final : public LearningSampler {
   }
 
   std::unique_ptr<Sampler> tpe_;
-  std::vector<std::pair<std::uint64_t, std::optional<double>>> reports_;
+  std::vector<Reported> reports_;
   std::optional<std::size_t> fitted_to_;
+  std::uint64_t fitted_level_ = LearnedTrial::kWhole;
   GpScales scales_;
 };
 

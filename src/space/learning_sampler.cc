@@ -6,7 +6,7 @@
 namespace muster {
 namespace {
 
-constexpr std::uint64_t kDrawnResults = 10;    // before them it draws as RandomSampler does
+constexpr std::uint64_t kDrawnResults = 10;    // before them it draws as RandomSampler does; also enough at a rung
 constexpr std::size_t kMaxRepeatedDraws = 64;  // until a draw is a new point
 
 std::uint64_t TrialsOf(const CompiledSpace& space, const SamplerChoice& choice) {
@@ -50,8 +50,60 @@ std::vector<Point> LearningSampler::Ask(std::uint64_t first, std::uint64_t count
 }
 
 void LearningSampler::Tell(std::uint64_t trial, std::optional<double> loss) {
+  if (trial >= trials_.size()) return;
   const bool done = loss && std::isfinite(*loss);
-  Take(trial, done ? State::kDone : State::kFailed, done ? *loss : 0);
+  SetLoss(trial, LearnedTrial::kWhole, done ? loss : std::nullopt);
+  trials_[trial].ended = done ? State::kDone : State::kFailed;
+  Update(trial);
+}
+
+void LearningSampler::TellRung(std::uint64_t trial, std::uint64_t rung, double loss) {
+  if (trial >= trials_.size() || rung == LearnedTrial::kWhole || !std::isfinite(loss)) return;
+  SetLoss(trial, rung, loss);
+  Update(trial);
+}
+
+void LearningSampler::TellStopped(std::uint64_t trial, std::optional<double> loss) {
+  if (trial >= trials_.size()) return;
+  const auto& losses = trials_[trial].losses;
+  if (losses.empty() || losses.begin()->first == LearnedTrial::kWhole) return Tell(trial, loss);
+  SetLoss(trial, LearnedTrial::kWhole, std::nullopt);
+  trials_[trial].ended = State::kDone;
+  Update(trial);
+}
+
+void LearningSampler::TellImpossible(std::uint64_t trial) {
+  if (trial >= trials_.size()) return;
+  trials_[trial].ended = State::kImpossible;
+  Update(trial);
+}
+
+void LearningSampler::SetLoss(std::uint64_t number, std::uint64_t level, std::optional<double> loss) {
+  auto& losses = trials_[number].losses;
+  if (loss) {
+    const bool is_new = losses.insert_or_assign(level, *loss).second;
+    if (is_new) ++at_level_[level];
+  } else if (losses.erase(level) > 0 && --at_level_[level] == 0) {
+    at_level_.erase(level);
+  }
+}
+
+void LearningSampler::Update(std::uint64_t number) {
+  std::uint64_t level = at_level_.empty() ? LearnedTrial::kWhole : at_level_.begin()->first;
+  for (const auto& [one, count] : at_level_) {
+    if (count >= kDrawnResults) level = one;
+  }
+  if (std::exchange(level_, level) == level) return SetState(number);
+  for (std::uint64_t trial = 0; trial < trials_.size(); ++trial) SetState(trial);
+}
+
+void LearningSampler::SetState(std::uint64_t number) {
+  const LearnedTrial& trial = trials_[number];
+  const auto at = trial.losses.find(level_);
+  if (trial.ended != State::kImpossible && trial.ended != State::kFailed && at != trial.losses.end()) {
+    return Take(number, State::kDone, at->second);
+  }
+  Take(number, trial.ended == State::kDone ? State::kFailed : trial.ended, 0);
 }
 
 void LearningSampler::Recall(std::uint64_t first, const std::vector<Point>& points) {

@@ -1,5 +1,6 @@
 // What samplers that learn from results have in common: the trials that were asked for with their results, random draws
-// until there are enough of these, and no point twice.
+// until there are enough of these, and no point twice. Where trials are compared at rungs, the results are the losses
+// at one of them, the highest that has enough, and losses of different rungs are never compared.
 #pragma once
 
 #include <map>
@@ -29,11 +30,16 @@ struct Cell {
 };
 
 struct LearnedTrial {
+  static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
+  // kFailed: also one that ended without a result that can be compared with the others.
   enum class State : std::uint8_t { kOpen, kDone, kFailed, kImpossible };
   Point point = {};
   std::vector<Cell> cells = {};  // by dimension; empty if the space does not have the point
   State state = State::kOpen;
   double loss = 0;  // kDone
+  // From which these two follow: losses by rung (kWhole: that of its end), and how it ended.
+  std::map<std::uint64_t, double> losses = {};
+  State ended = State::kOpen;
 };
 
 class LearningSampler : public Sampler {
@@ -45,7 +51,9 @@ class LearningSampler : public Sampler {
   Point At(std::uint64_t trial) override { return trials_.at(trial).point; }
   bool is_sequence() const override { return false; }
   void Tell(std::uint64_t trial, std::optional<double> loss) override;
-  void TellImpossible(std::uint64_t trial) override { Take(trial, State::kImpossible, 0); }
+  void TellRung(std::uint64_t trial, std::uint64_t rung, double loss) override;
+  void TellStopped(std::uint64_t trial, std::optional<double> loss) override;
+  void TellImpossible(std::uint64_t trial) override;
   void Recall(std::uint64_t first, const std::vector<Point>& points) override;
 
  protected:
@@ -59,6 +67,9 @@ class LearningSampler : public Sampler {
 
   const std::vector<LearnedTrial>& trials() const { return trials_; }
   std::uint64_t results() const { return results_; }  // done or failed
+  // The rung whose losses are the results; LearnedTrial::kWhole: those of ends.
+  std::uint64_t level() const { return level_; }
+  bool has_rungs() const { return !at_level_.empty() && at_level_.begin()->first != LearnedTrial::kWhole; }
   // Losses of trials that are done, with their numbers.
   const std::set<std::pair<double, std::uint64_t>>& ranked() const { return ranked_; }
   const std::map<std::string, std::size_t, std::less<>>& dimensions() const { return dimensions_; }
@@ -76,12 +87,18 @@ class LearningSampler : public Sampler {
 
  private:
   void Take(std::uint64_t number, State state, double loss);
+  void SetLoss(std::uint64_t number, std::uint64_t level, std::optional<double> loss);
+  // State and loss of the trial at the current level, and first of all another level, if there is a better one now.
+  void Update(std::uint64_t number);
+  void SetState(std::uint64_t number);
   Point Next(std::uint64_t trial);
 
   std::unique_ptr<Sampler> drawn_;
   std::map<std::string, std::size_t, std::less<>> dimensions_;
   std::vector<LearnedTrial> trials_;
   std::set<std::pair<double, std::uint64_t>> ranked_;
+  std::map<std::uint64_t, std::uint64_t> at_level_;  // how many trials have a loss there
+  std::uint64_t level_ = LearnedTrial::kWhole;
   std::uint64_t results_ = 0;
   std::uint64_t impossible_ = 0;
   std::map<std::vector<double>, std::pair<std::uint64_t, std::uint64_t>> layouts_;  // possible and impossible trials

@@ -81,6 +81,7 @@ std::vector<Point> Sampler::Ask(std::uint64_t first, std::uint64_t count) {
 
 // A sequence does not depend on them.
 void Sampler::Tell(std::uint64_t, std::optional<double>) {}
+void Sampler::TellRung(std::uint64_t, std::uint64_t, double) {}
 void Sampler::Recall(std::uint64_t, const std::vector<Point>&) {}
 
 tl::unexpected<Diagnostics> RefuseSampler(const SamplerChoice& choice, std::string why, std::string hint) {

@@ -72,6 +72,10 @@ class Sampler {
   // A trial has ended: its objective as a loss, if it reported one. In the order of the sweep's journal, for each trial
   // the last time counts.
   virtual void Tell(std::uint64_t trial, std::optional<double> loss);
+  // A trial has reported this loss at a rung, from 0: there the losses of trials can be compared.
+  virtual void TellRung(std::uint64_t trial, std::uint64_t rung, double loss);
+  // As Tell(), of a trial that was stopped or paused: of one with rungs those say how good it is.
+  virtual void TellStopped(std::uint64_t trial, std::optional<double> loss) { Tell(trial, loss); }
   // A trial was judged impossible, which is no bad result.
   virtual void TellImpossible(std::uint64_t trial) { Tell(trial, std::nullopt); }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().

@@ -161,7 +161,8 @@ class TpeSampler final : public LearningSampler {
   // The best results, and among the others those of each name that the best do not have, so that none is forgotten; and
   // the others, with trials that failed or run.
   std::pair<Parzen, Parzen> Densities() const {
-    const auto share = static_cast<std::size_t>(std::ceil(kGoodShare * static_cast<double>(results())));
+    auto share = static_cast<std::size_t>(std::ceil(kGoodShare * static_cast<double>(results())));
+    if (has_rungs()) share = std::min(share, (ranked().size() + 1) / 2);  // the others have not come so far
     std::vector<const LearnedTrial*> good;
     for (const auto& [loss, number] : ranked()) {
       if (good.size() == std::min(share, kMaxGood)) break;

@@ -374,6 +374,35 @@ TEST(TpeSampler, AvoidsWhatFails) {
   EXPECT_EQ(never.points.size(), 30U);
 }
 
+// At rung 0 losses are small where x is small, at rung 1 where x is large, and all losses of rung 1 are the larger
+// ones.
+class LearningAtRungs : public ::testing::TestWithParam<Kind> {
+ protected:
+  // The share of the last 20 of 60 points that are above 0.5, after so many reports at rung 1.
+  double ShareAbove(std::uint64_t reports_at_rung_1) const {
+    const auto space = CompiledSpace::Of(ProductOf({AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1})}));
+    const auto sampler = *Sampler::Of(*space, {GetParam(), 60, 5});
+    double above = 0;
+    for (std::uint64_t trial = 0; trial < 60; ++trial) {
+      const double x = sampler->Ask(trial, 1).front().at("x").Number();
+      above += trial >= 40 && x > 0.5 ? 1.0 / 20 : 0;
+      sampler->TellRung(trial, 0, x);
+      if (trial < reports_at_rung_1) sampler->TellRung(trial, 1, 10 - x);
+      sampler->TellStopped(trial, trial < reports_at_rung_1 ? 10 - x : x);
+    }
+    return above;
+  }
+};
+
+TEST_P(LearningAtRungs, LearnsFromTheHighestWithEnoughResults) {
+  EXPECT_LT(ShareAbove(0), 0.2);
+  EXPECT_LT(ShareAbove(9), 0.2) << "nine are too few";
+  EXPECT_GT(ShareAbove(30), 0.8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samplers, LearningAtRungs, ::testing::Values(Kind::kTpe, Kind::kGp),
+                         [](const auto& test) { return std::string(KindOf({test.param}).name); });
+
 TEST(GpSampler, TriesTheSamePointsWithTheSameSeedAndAfterAnyInterruption) {
   for (const std::uint64_t batch : {1, 4}) {
     Learning whole(kMixed, 48, MixedLoss, Kind::kGp);

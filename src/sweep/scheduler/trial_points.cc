@@ -23,7 +23,10 @@ void Inform(Sampler& sampler, const SweepEntry& entry) {
     if (!judged->points.empty()) sampler.Recall(judged->first, judged->points);
     TellImpossible(sampler, *judged);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&entry); ended != nullptr && !ended->again) {
-    sampler.Tell(ended->trial, ended->loss);
+    const bool stopped = ended->trial_class == TrialClass::kStopped;
+    stopped ? sampler.TellStopped(ended->trial, ended->loss) : sampler.Tell(ended->trial, ended->loss);
+  } else if (const auto* reached = std::get_if<RungReached>(&entry)) {
+    sampler.TellRung(reached->trial, reached->decision.rung, reached->loss);
   }
 }
 
