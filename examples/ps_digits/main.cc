@@ -47,7 +47,7 @@ Result<void> RunRole(const ClusterSettings& settings, const Options& options) {
     case Role::kScheduler:
       return RunScheduler(settings);
     case Role::kServer:
-      return RunServer(settings);
+      return RunServer(settings, options);
     case Role::kWorker:
       return RunWorker(settings, options);
   }

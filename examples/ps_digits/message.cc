@@ -125,7 +125,8 @@ void Fields(M& m, Visit& visit) {
   } else if constexpr (std::is_same_v<T, Hello>) {
     visit(m.job), visit(m.rank), visit(m.node_id);
     visit(m.settings.learning_rate), visit(m.settings.epochs), visit(m.settings.batch_size);
-    visit(m.settings.data_fingerprint);
+    visit(m.settings.data_fingerprint), visit(m.settings.decay), visit(m.settings.l2), visit(m.settings.smoothing);
+    visit(m.settings.first_epoch);
   } else if constexpr (std::is_same_v<T, Pull>) {
     visit(m.step);
   } else if constexpr (std::is_same_v<T, Weights>) {

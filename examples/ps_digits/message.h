@@ -73,6 +73,10 @@ struct TrainingSettings {
   std::uint32_t epochs = 0;
   std::uint32_t batch_size = 0;
   std::uint64_t data_fingerprint = 0;
+  double decay = 1;
+  double l2 = 0;
+  double smoothing = 0;
+  std::uint32_t first_epoch = 1;
   bool operator==(const TrainingSettings&) const = default;
 };
 

@@ -23,6 +23,13 @@ std::string SetCount(std::uint32_t& target, const std::string& text, std::int64_
   return {};
 }
 
+std::string SetNumber(double& target, const std::string& text, bool (*is_valid)(double), const char* wanted) {
+  const auto value = ParseDecimal(text);
+  if (!value || !is_valid(*value)) return wanted;
+  target = *value;
+  return {};
+}
+
 const std::map<std::string, Setter, std::less<>>& Setters() {
   static const std::map<std::string, Setter, std::less<>> setters = {
       {"--epochs", [](Options& o, const std::string& text) { return SetCount(o.epochs, text, kMaxEpochs); }},
@@ -32,6 +39,31 @@ const std::map<std::string, Setter, std::less<>>& Setters() {
          const auto value = ParseDecimal(text);
          if (!value || *value <= 0) return "a number above 0";
          o.learning_rate = *value;
+         return {};
+       }},
+      {"--decay",
+       [](Options& o, const std::string& text) {
+         return SetNumber(
+             o.decay, text, [](double value) { return value > 0 && value <= 1; }, "a number above 0, at most 1");
+       }},
+      {"--l2",
+       [](Options& o, const std::string& text) {
+         return SetNumber(
+             o.l2, text, [](double value) { return value >= 0; }, "a number from 0 on");
+       }},
+      {"--smoothing",
+       [](Options& o, const std::string& text) {
+         return SetNumber(
+             o.smoothing, text, [](double value) { return value >= 0 && value < 1; }, "a number from 0 on, below 1");
+       }},
+      {"--checkpoints",
+       [](Options& o, const std::string& text) -> std::string {
+         o.checkpoints = text;
+         return {};
+       }},
+      {"--resume",
+       [](Options& o, const std::string& text) -> std::string {
+         o.resume = text;
          return {};
        }},
       {"--data",
@@ -73,7 +105,8 @@ Result<Options> ParseOptions(const std::vector<std::string>& arguments) {
 }
 
 std::string Usage() {
-  return R"(usage: ps_digits [--epochs N] [--lr F] [--batch-size N] [--data FILE]
+  return R"(usage: ps_digits [--epochs N] [--lr F] [--decay F] [--l2 F] [--smoothing F]
+                 [--batch-size N] [--data FILE] [--checkpoints DIR] [--resume FILE]
 
 Trains softmax regression on handwritten digits through parameter servers. One
 program for all roles; each process finds its role and its cluster in MindSpore's
@@ -81,9 +114,14 @@ environment variables.
 
   --epochs N      passes over the training images (default 20)
   --lr F          learning rate (default 0.5)
+  --decay F       factor of the learning rate after each pass (default 1)
+  --l2 F          weight decay (default 0)
+  --smoothing F   share of each target that is spread over all digits (default 0)
   --batch-size N  images per step, over all workers together (default 64)
   --data FILE     the images (default: ../share/muster/examples/digits.csv,
                   seen from the program)
+  --checkpoints DIR  worker 0 writes DIR/epoch_N.json after each pass
+  --resume FILE   continue from such a checkpoint
   --help          this text
 
   MS_ROLE          MS_SCHED, MS_PSERVER (or MS_SERVER), MS_WORKER

@@ -14,7 +14,12 @@ struct Options {
   std::uint32_t epochs = 20;
   double learning_rate = 0.5;
   std::uint32_t batch_size = 64;
-  std::string data_file;  // empty: the copy installed beside the program
+  double decay = 1;         // of the learning rate, after each epoch
+  double l2 = 0;            // of weights, not of biases
+  double smoothing = 0;     // of targets
+  std::string data_file;    // empty: the copy installed beside the program
+  std::string checkpoints;  // folder; empty: none are written
+  std::string resume;       // a checkpoint; empty: from the beginning
   bool help = false;
 };
 

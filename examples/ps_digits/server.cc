@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ps_digits/checkpoint.h"
 #include "ps_digits/last_words.h"
 #include "ps_digits/lobby.h"
 #include "ps_digits/membership.h"
@@ -26,14 +27,24 @@ std::string Difference(const TrainingSettings& theirs, const TrainingSettings& o
   if (theirs.learning_rate != ours.learning_rate) return options("--lr", theirs.learning_rate, ours.learning_rate);
   if (theirs.epochs != ours.epochs) return options("--epochs", theirs.epochs, ours.epochs);
   if (theirs.batch_size != ours.batch_size) return options("--batch-size", theirs.batch_size, ours.batch_size);
+  if (theirs.decay != ours.decay) return options("--decay", theirs.decay, ours.decay);
+  if (theirs.l2 != ours.l2) return options("--l2", theirs.l2, ours.l2);
+  if (theirs.smoothing != ours.smoothing) return options("--smoothing", theirs.smoothing, ours.smoothing);
+  if (theirs.first_epoch != ours.first_epoch) return "one checkpoint" + other + "another";
   if (theirs.data_fingerprint != ours.data_fingerprint) return "one data file" + other + "another";
   return {};
 }
 
 class Server {
  public:
-  Server(const ClusterSettings& settings, Membership membership, Socket listener, std::uint16_t port)
-      : membership_(std::move(membership)), lobby_(std::move(listener)), port_(port), seats_(settings.worker_num) {
+  // `weights`: all of those to begin with; empty: zeros.
+  Server(const ClusterSettings& settings, Membership membership, Socket listener, std::uint16_t port,
+         std::vector<double> weights)
+      : membership_(std::move(membership)),
+        lobby_(std::move(listener)),
+        port_(port),
+        weights_(std::move(weights)),
+        seats_(settings.worker_num) {
     server_num_ = settings.server_num;
   }
 
@@ -57,7 +68,13 @@ class Server {
     const auto topology = membership_.Register(port_);
     if (!topology) return topology.error();
     job_ = topology->job;
-    shard_.emplace(ShardRange(kWeightRows, server_num_, topology->rank), static_cast<std::uint32_t>(seats_.size()));
+    const Range rows = ShardRange(kWeightRows, server_num_, topology->rank);
+    std::vector<double> own;
+    if (!weights_.empty()) {
+      own.assign(weights_.begin() + static_cast<std::ptrdiff_t>(rows.begin * kClasses),
+                 weights_.begin() + static_cast<std::ptrdiff_t>(rows.end * kClasses));
+    }
+    shard_.emplace(rows, static_cast<std::uint32_t>(seats_.size()), std::move(own));
     std::printf("server %u of %u holds %zu of %zu weight rows\n", topology->rank, server_num_, shard_->rows().size(),
                 kWeightRows);
     while (!std::all_of(seats_.begin(), seats_.end(), [](const Seat& seat) { return seat.has_left; })) {
@@ -194,6 +211,7 @@ class Server {
   Membership membership_;
   Lobby lobby_;
   std::uint16_t port_;
+  std::vector<double> weights_;
   std::uint32_t server_num_ = 0;
   std::uint64_t job_ = 0;
   std::vector<Seat> seats_;
@@ -205,7 +223,13 @@ class Server {
 
 }  // namespace
 
-Result<void> RunServer(const ClusterSettings& settings) {
+Result<void> RunServer(const ClusterSettings& settings, const Options& options) {
+  std::vector<double> weights;
+  if (!options.resume.empty()) {
+    auto checkpoint = LoadCheckpoint(options.resume);
+    if (!checkpoint) return checkpoint.error();
+    weights = std::move(checkpoint->weights);
+  }
   auto membership = Membership::Connect(settings);
   if (!membership) return membership.error();
   const auto fail = [&](const Failure& failure) { return Failure{membership->self() + ": " + failure.message}; };
@@ -215,7 +239,7 @@ Result<void> RunServer(const ClusterSettings& settings) {
   if (!listener) return fail(listener.error());
   const auto endpoint = LocalEndpoint(*listener);
   if (!endpoint) return fail(endpoint.error());
-  return Server(settings, std::move(*membership), std::move(*listener), endpoint->port).Run();
+  return Server(settings, std::move(*membership), std::move(*listener), endpoint->port, std::move(weights)).Run();
 }
 
 }  // namespace ps_digits

@@ -36,11 +36,12 @@ double Normalise(Scores& scores) {
 
 }  // namespace
 
-void AddGradient(std::span<const double> weights, const Image& image, GradientSum& sum) {
+void AddGradient(std::span<const double> weights, const Image& image, GradientSum& sum, double smoothing) {
   Scores scores = ClassScores(weights, image);
   const double wanted_score = scores[image.digit];
   sum.loss += Normalise(scores) - wanted_score;
-  scores[image.digit] -= 1;
+  for (double& score : scores) score -= smoothing / kClasses;
+  scores[image.digit] -= 1 - smoothing;
   for (std::size_t pixel = 0; pixel < kPixels; ++pixel) {
     const double value = image.pixels[pixel];
     double* row = sum.values.data() + pixel * kClasses;

@@ -19,8 +19,9 @@ struct GradientSum {
   double loss = 0;                                                 // likewise
 };
 
-// Adds one image's cross-entropy loss and its gradient.
-void AddGradient(std::span<const double> weights, const Image& image, GradientSum& sum);
+// Adds one image's cross-entropy loss, and the gradient. With `smoothing` the latter is that of targets which have this
+// share spread evenly over all digits.
+void AddGradient(std::span<const double> weights, const Image& image, GradientSum& sum, double smoothing = 0);
 
 double Loss(std::span<const double> weights, const Image& image);
 

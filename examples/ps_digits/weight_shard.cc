@@ -8,8 +8,10 @@
 
 namespace ps_digits {
 
-WeightShard::WeightShard(Range rows, std::uint32_t worker_num)
-    : rows_(rows), weights_(rows.size() * kClasses), contributions_(worker_num) {}
+WeightShard::WeightShard(Range rows, std::uint32_t worker_num, std::vector<double> weights)
+    : rows_(rows), weights_(std::move(weights)), contributions_(worker_num) {
+  weights_.resize(rows.size() * kClasses);
+}
 
 Result<bool> WeightShard::Add(std::uint32_t rank, std::uint64_t step, Contribution contribution, double learning_rate) {
   if (rank >= contributions_.size()) return Failure{"rank " + std::to_string(rank) + " does not exist"};

@@ -19,7 +19,8 @@ struct Contribution {
 
 class WeightShard {
  public:
-  WeightShard(Range rows, std::uint32_t worker_num);
+  // `weights`: those to begin with, of these rows; empty: zeros.
+  WeightShard(Range rows, std::uint32_t worker_num, std::vector<double> weights = {});
 
   // True if this was the last contribution and the step has been performed.
   Result<bool> Add(std::uint32_t rank, std::uint64_t step, Contribution contribution, double learning_rate);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ps_digits/batches.h"
+#include "ps_digits/checkpoint.h"
 #include "ps_digits/dataset.h"
 #include "ps_digits/last_words.h"
 #include "ps_digits/membership.h"
@@ -42,8 +43,14 @@ std::vector<Batch> TakeShard(const Dataset& dataset, std::size_t batch_size, std
 
 class Worker {
  public:
-  Worker(const ClusterSettings& settings, const Options& options, Membership membership, Dataset dataset)
-      : settings_(settings), options_(options), membership_(std::move(membership)), dataset_(std::move(dataset)) {}
+  // `first_epoch`: from 1.
+  Worker(const ClusterSettings& settings, const Options& options, Membership membership, Dataset dataset,
+         std::uint32_t first_epoch)
+      : settings_(settings),
+        options_(options),
+        membership_(std::move(membership)),
+        dataset_(std::move(dataset)),
+        first_epoch_(first_epoch) {}
 
   Result<void> Run() {
     auto worked = Join();
@@ -75,7 +82,8 @@ class Worker {
 
     const Hello hello{
         topology->job, rank_, settings_.node_id,
-        TrainingSettings{options_.learning_rate, options_.epochs, options_.batch_size, dataset_.fingerprint}};
+        TrainingSettings{options_.learning_rate, options_.epochs, options_.batch_size, dataset_.fingerprint,
+                         options_.decay, options_.l2, options_.smoothing, first_epoch_}};
     for (std::size_t i = 0; i < topology->servers.size(); ++i) {
       const ServerPlace& place = topology->servers[i];
       const std::string name = RankedName(Role::kServer, static_cast<std::uint32_t>(i), Printable(place.node_id),
@@ -91,11 +99,12 @@ class Worker {
 
   Result<void> Train() {
     if (const auto pulled = PullWeights(); !pulled) return pulled.error();
-    for (std::uint32_t epoch = 1; epoch <= options_.epochs; ++epoch) {
+    for (std::uint32_t epoch = first_epoch_; epoch <= options_.epochs; ++epoch) {
+      const double rate = std::pow(options_.decay, epoch - 1);  // of the learning rate, which the servers apply
       double loss = 0;
       for (const std::size_t index : BatchOrder(batches_.size(), epoch)) {
         const Batch& batch = batches_[index];
-        PushGradient(batch);
+        PushGradient(batch, rate);
         ++step_;
         if (const auto pulled = PullWeights(); !pulled) return pulled.error();
         loss += last_loss_ * static_cast<double>(batch.image_count);
@@ -105,15 +114,19 @@ class Worker {
         return Failure{"the loss is no longer a number after epoch " + std::to_string(epoch) +
                        "; a smaller --lr may help"};
       }
+      if (const auto saved = Save(epoch); !saved) return saved.error();
       if (const auto reported = Report(epoch, loss); !reported) return reported.error();
     }
     if (rank_ == 0) std::printf("test accuracy %.3f\n", Accuracy(weights_, dataset_.test));
     return {};
   }
 
-  void PushGradient(const Batch& batch) {
+  void PushGradient(const Batch& batch, double rate) {
     GradientSum sum;
-    for (const Image& image : batch.images) AddGradient(weights_, image, sum);
+    for (const Image& image : batch.images) AddGradient(weights_, image, sum, options_.smoothing);
+    const double decay = options_.l2 * static_cast<double>(batch.images.size());
+    for (std::size_t i = 0; i < kPixels * kClasses; ++i) sum.values[i] += decay * weights_[i];
+    for (double& value : sum.values) value *= rate;
     for (Server& server : servers_) {
       const auto begin = sum.values.begin() + static_cast<std::ptrdiff_t>(server.rows.begin * kClasses);
       const auto end = sum.values.begin() + static_cast<std::ptrdiff_t>(server.rows.end * kClasses);
@@ -127,6 +140,12 @@ class Worker {
       server.weights_wanted = true;
     }
     return TurnUntil([](const Server& server) { return !server.weights_wanted; });
+  }
+
+  // Before the report, which may be the last thing that this process does.
+  Result<void> Save(std::uint32_t epoch) const {
+    if (rank_ != 0 || options_.checkpoints.empty()) return {};
+    return SaveCheckpoint(options_.checkpoints, {epoch, weights_});
   }
 
   Result<void> Report(std::uint32_t epoch, double loss) {
@@ -202,6 +221,7 @@ class Worker {
   const Options& options_;
   Membership membership_;
   Dataset dataset_;
+  std::uint32_t first_epoch_;
   std::uint32_t rank_ = 0;
   std::vector<Batch> batches_;
   std::vector<Server> servers_;  // by rank
@@ -217,9 +237,15 @@ Result<void> RunWorker(const ClusterSettings& settings, const Options& options) 
   // Before joining: a worker that cannot work must not occupy a rank.
   auto dataset = LoadDataset(options.data_file);
   if (!dataset) return Failure{self + ": " + dataset.error().message};
+  std::uint32_t first_epoch = 1;
+  if (!options.resume.empty()) {
+    const auto checkpoint = LoadCheckpoint(options.resume);
+    if (!checkpoint) return Failure{self + ": " + checkpoint.error().message};
+    first_epoch = checkpoint->epoch + 1;
+  }
   auto membership = Membership::Connect(settings);
   if (!membership) return membership.error();
-  return Worker(settings, options, std::move(*membership), std::move(*dataset)).Run();
+  return Worker(settings, options, std::move(*membership), std::move(*dataset), first_epoch).Run();
 }
 
 }  // namespace ps_digits

@@ -1,6 +1,7 @@
 // Tests the pure parts of ps_digits: arithmetic, rules and parsers. Starts no process and opens no socket.
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <numeric>
 #include <random>
 #include <span>
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "ps_digits/batches.h"
+#include "ps_digits/checkpoint.h"
 #include "ps_digits/cluster_settings.h"
 #include "ps_digits/dataset.h"
 #include "ps_digits/frame_reader.h"
@@ -22,6 +24,7 @@
 #include "ps_digits/softmax.h"
 #include "ps_digits/weight_shard.h"
 #include "support/places.h"
+#include "support/temp_dir.h"
 
 namespace ps_digits {
 namespace {
@@ -59,6 +62,27 @@ TEST(Softmax, GradientAgreesWithNumericDifference) {
     const double below = Loss(weights, image);
     weights[i] = weight;
     EXPECT_NEAR(sum.values[i], (above - below) / (2 * kStep), 1e-8) << "weight " << i;
+  }
+}
+
+// The gradient for targets of which a share is spread over all digits is that of the mean of the losses of all digits.
+TEST(Softmax, SmoothsTargetsInTheGradientAndNotInTheLoss) {
+  std::mt19937_64 engine(9);
+  Image image = RandomImage(engine);
+  const auto weights = RandomWeights(engine);
+  constexpr double kSmoothing = 0.3;
+  GradientSum smoothed;
+  AddGradient(weights, image, smoothed, kSmoothing);
+  EXPECT_DOUBLE_EQ(smoothed.loss, Loss(weights, image));
+  GradientSum own;
+  AddGradient(weights, image, own);
+  GradientSum all;
+  for (std::uint8_t digit = 0; digit < kClasses; ++digit) {
+    image.digit = digit;
+    AddGradient(weights, image, all);
+  }
+  for (std::size_t i = 0; i < kWeightCount; ++i) {
+    EXPECT_NEAR(smoothed.values[i], (1 - kSmoothing) * own.values[i] + kSmoothing / kClasses * all.values[i], 1e-12);
   }
 }
 
@@ -143,6 +167,12 @@ TEST(WeightShard, AveragesOverImagesNotOverWorkers) {
   EXPECT_EQ(shard.step(), 1U);
   EXPECT_EQ(shard.weights(), std::vector<double>(kClasses, -0.5));
   EXPECT_EQ(shard.last_loss(), 2.0);
+}
+
+TEST(WeightShard, BeginsWithTheWeightsOfACheckpoint) {
+  WeightShard shard({0, 1}, 1, std::vector<double>(kClasses, 2.0));
+  ASSERT_TRUE(shard.Add(0, 0, {1, 0, std::vector<double>(kClasses, 1.0)}, 0.5));
+  EXPECT_EQ(shard.weights(), std::vector<double>(kClasses, 1.5));
 }
 
 TEST(WeightShard, RefusesGradientsOfOtherSteps) {
@@ -475,6 +505,37 @@ TEST(Options, ReportMistakes) {
   EXPECT_EQ(error({"--epochs", "2.5"}), "--epochs 2.5: want an integer in 1..1000000");
   EXPECT_EQ(error({"--lr", "0"}), "--lr 0: want a number above 0");
   EXPECT_EQ(error({"--lr=inf"}), "--lr inf: want a number above 0");
+  EXPECT_EQ(error({"--decay", "1.5"}), "--decay 1.5: want a number above 0, at most 1");
+  EXPECT_EQ(error({"--l2=-1"}), "--l2 -1: want a number from 0 on");
+  EXPECT_EQ(error({"--smoothing", "1"}), "--smoothing 1: want a number from 0 on, below 1");
+}
+
+// --- Checkpoints ---
+
+TEST(Checkpoint, HasTheSameWeightsWhenItIsLoaded) {
+  const muster::testing::TempDir folder;
+  std::mt19937_64 engine(3);
+  const Checkpoint saved{7, RandomWeights(engine)};
+  ASSERT_TRUE(SaveCheckpoint(folder / "c", saved));
+  ASSERT_TRUE(SaveCheckpoint(folder / "c", {8, saved.weights}));
+  EXPECT_FALSE(LoadCheckpoint(folder / "c/epoch_7.json")) << "only the last one is kept";
+  const auto loaded = LoadCheckpoint(folder / "c/epoch_8.json");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->epoch, 8U);
+  EXPECT_EQ(loaded->weights, saved.weights);
+}
+
+TEST(Checkpoint, IsRefusedIfItIsNoCheckpoint) {
+  const muster::testing::TempDir folder;
+  const std::string file = folder / "x.json";
+  for (const std::string text :
+       {"", "{}", "[1]", "{\"epoch\": 1, \"weights\": [1, 2]}", "{\"epoch\": -1, \"weights\": 3}"}) {
+    std::ofstream(file) << text;
+    const auto loaded = LoadCheckpoint(file);
+    ASSERT_FALSE(loaded) << text;
+    EXPECT_EQ(loaded.error().message,
+              file + " is not a checkpoint of ps_digits: want {\"epoch\": N, \"weights\": [650 numbers]}");
+  }
 }
 
 // --- Pulse and metrics ---
