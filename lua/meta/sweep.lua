@@ -22,6 +22,8 @@ local muster = {}
 ---Points that are tried first: `{ { learning_rate = 0.1, batch_size = 64 } }`, of the space or beyond it.
 ---@field seed_points? table<string, any>[]
 ---@field objective? muster.Objective
+---What metrics of the best trial have to be: `{ "memory <= 58GiB", "accuracy >= 0.9" }`.
+---@field constraints? string[]
 ---@field metrics? muster.SweepMetrics
 ---@field early_stop? muster.EarlyStop
 ---@field retry? muster.SweepRetry

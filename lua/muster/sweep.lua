@@ -7,8 +7,8 @@ local contents = muster.contents
 
 local function shown(value) return host.show(value) end
 
-local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "seed_points", "objective", "metrics", "early_stop", "retry",
-                     "budget" }
+local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "seed_points", "objective", "constraints",
+                     "metrics", "early_stop", "retry", "budget" }
 -- By kind, with their options.
 local SEALED_KINDS = {
   ["a sampler"] = host.samplers,
@@ -268,6 +268,19 @@ for name, maximize in pairs { minimize = false, maximize = true } do
   end
 end
 
+-- What metrics of the best trial have to be, as texts.
+local function constraints_of(given, place)
+  local texts = {}
+  local sound = type(given) == "table" and not muster.kind_of(given)
+  for position, key in ipairs(sound and host.sorted_keys(given) or {}) do
+    texts[position] = rawget(given, key)
+    sound = sound and key == position and type(texts[position]) == "string"
+  end
+  if sound then return texts end
+  host.report("error", "type", place, "constraints must be a list of texts, got " .. shown(given), 'constraints = { "memory <= 58GiB" }')
+  return {}
+end
+
 -- The metrics of a sweep with patterns by name, as a recipe gives them, among those of `stdout`.
 local function with_patterns(metrics)
   if type(metrics) ~= "table" or muster.kind_of(metrics) then return metrics end
@@ -352,6 +365,7 @@ function api.sweep(given)
       host.report("error", "type", place, ("%s must be %s, got %s"):format(key, part[2], shown(given[key])), ("%s = %s"):format(key, part[3]))
     end
   end
+  if given.constraints ~= nil then plain.constraints = constraints_of(given.constraints, place) end
   for _, key in ipairs { "metrics", "retry", "budget" } do
     if given[key] ~= nil then plain[key] = options_of(key, key == "metrics" and with_patterns(given[key]) or given[key], place, OPTIONS[key]) end
   end

@@ -113,41 +113,66 @@ void CompressWorse(std::vector<double>& losses) {
   }
 }
 
+struct Moments {
+  double mean = 0;
+  double deviation = 1;
+};
+
+// To mean 0 and variance 1; the moments that they had.
+Moments Standardise(std::vector<double>& numbers) {
+  Moments had;
+  for (const double number : numbers) had.mean += number / static_cast<double>(numbers.size());
+  double variance = 0;
+  for (const double number : numbers) {
+    variance += (number - had.mean) * (number - had.mean) / static_cast<double>(numbers.size());
+  }
+  if (variance > 0 && std::isfinite(variance)) had.deviation = std::sqrt(variance);
+  for (double& number : numbers) number = (number - had.mean) / had.deviation;
+  return had;
+}
+
 // Losses with mean 0 and variance 1, the bad ones compressed; of a trial that failed, the worst.
 std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials) {
   double worst = -std::numeric_limits<double>::infinity();
   for (const LearnedTrial* trial : trials) {
-    if (trial->state == LearnedTrial::State::kDone) worst = std::max(worst, trial->loss);
+    if (trial->has_result()) worst = std::max(worst, trial->loss);
   }
   std::vector<double> losses;
-  for (const LearnedTrial* trial : trials) {
-    losses.push_back(trial->state == LearnedTrial::State::kDone ? trial->loss : worst);
-  }
+  for (const LearnedTrial* trial : trials) losses.push_back(trial->has_result() ? trial->loss : worst);
   CompressWorse(losses);
-  double mean = 0;
-  for (const double loss : losses) mean += loss / static_cast<double>(losses.size());
-  double variance = 0;
-  for (const double loss : losses) variance += (loss - mean) * (loss - mean) / static_cast<double>(losses.size());
-  const double deviation = variance > 0 && std::isfinite(variance) ? std::sqrt(variance) : 1;
-  for (double& loss : losses) loss = (loss - mean) / deviation;
+  Standardise(losses);
   return losses;
 }
 
-// How good a place is: the logarithm of the expected improvement, and of the chance that the recipe's checks allow it.
+// How good a place is: the logarithm of the expected improvement, and of the chances that the recipe's checks allow it
+// and that the constraints hold there (Gardner et al.: Bayesian Optimization with Inequality Constraints, ICML 2014).
 class Expectation {
  public:
-  Expectation(GaussianProcess losses, std::optional<GaussianProcess> allowed)
-      : losses_(std::move(losses)), allowed_(std::move(allowed)), best_(losses_.least_mean()) {}
+  // That a number is above the bound; `doubt` is a deviation even beside a point that is known.
+  struct Chance {
+    GaussianProcess of;
+    double bound = 0;
+    double sign = 1;  // -1: below the bound instead
+    double doubt = 0;
+  };
+
+  // `best`: what is to be improved; nothing: the chances alone count.
+  Expectation(GaussianProcess losses, std::optional<double> best, std::vector<Chance> chances)
+      : losses_(std::move(losses)), best_(best), chances_(std::move(chances)) {}
 
   std::vector<double> At(const GpRows& rows) const {
-    std::vector<double> scores;
-    for (const auto& [mean, deviation] : losses_.At(rows)) {
-      scores.push_back(LogImprovementOf((best_ - mean) / deviation).value + std::log(deviation));
+    std::vector<double> scores(rows.size(), 0.0);
+    if (best_) {
+      std::size_t i = 0;
+      for (const auto& [mean, deviation] : losses_.At(rows)) {
+        scores[i++] = LogImprovementOf((*best_ - mean) / deviation).value + std::log(deviation);
+      }
     }
-    if (!allowed_) return scores;
-    std::size_t i = 0;
-    for (const auto& [mean, deviation] : allowed_->At(rows)) {
-      scores[i++] += LogNormalBelow(mean / (deviation + kDoubt)).value;
+    for (const Chance& chance : chances_) {
+      std::size_t i = 0;
+      for (const auto& [mean, deviation] : chance.of.At(rows)) {
+        scores[i++] += LogNormalBelow(chance.sign * (mean - chance.bound) / (deviation + chance.doubt)).value;
+      }
     }
     return scores;
   }
@@ -155,30 +180,33 @@ class Expectation {
   double At(const std::vector<double>& row, std::vector<double>& slope) const {
     std::vector<double> mean_slope;
     std::vector<double> deviation_slope;
-    const auto [mean, deviation] = losses_.At(row, mean_slope, deviation_slope);
-    const double z = (best_ - mean) / deviation;
-    const Sloped improvement = LogImprovementOf(z);
-    slope.resize(row.size());
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      slope[i] = (deviation_slope[i] - improvement.slope * (mean_slope[i] + z * deviation_slope[i])) / deviation;
+    slope.assign(row.size(), 0.0);
+    double score = 0;
+    if (best_) {
+      const auto [mean, deviation] = losses_.At(row, mean_slope, deviation_slope);
+      const double z = (*best_ - mean) / deviation;
+      const Sloped improvement = LogImprovementOf(z);
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        slope[i] = (deviation_slope[i] - improvement.slope * (mean_slope[i] + z * deviation_slope[i])) / deviation;
+      }
+      score = improvement.value + std::log(deviation);
     }
-    double score = improvement.value + std::log(deviation);
-    if (!allowed_) return score;
-    const auto allowed = allowed_->At(row, mean_slope, deviation_slope);
-    const double allowed_z = allowed.mean / (allowed.deviation + kDoubt);
-    const Sloped chance = LogNormalBelow(allowed_z);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      slope[i] += chance.slope * (mean_slope[i] - allowed_z * deviation_slope[i]) / (allowed.deviation + kDoubt);
+    for (const Chance& chance : chances_) {
+      const auto [mean, deviation] = chance.of.At(row, mean_slope, deviation_slope);
+      const double z = chance.sign * (mean - chance.bound) / (deviation + chance.doubt);
+      const Sloped below = LogNormalBelow(z);
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        slope[i] += below.slope * (chance.sign * mean_slope[i] - z * deviation_slope[i]) / (deviation + chance.doubt);
+      }
+      score += below.value;
     }
-    return score + chance.value;
+    return score;
   }
 
  private:
-  static constexpr double kDoubt = 0.1;  // even beside a point that is known
-
   GaussianProcess losses_;
-  std::optional<GaussianProcess> allowed_;
-  double best_;
+  std::optional<double> best_;
+  std::vector<Chance> chances_;
 };
 
 class GpSampler final : public LearningSampler {
@@ -187,10 +215,10 @@ class GpSampler final : public LearningSampler {
             std::unique_ptr<Sampler> tpe)
       : LearningSampler(space, choice, std::move(drawn)), tpe_(std::move(tpe)) {}
 
-  void Tell(std::uint64_t trial, std::optional<double> loss) override {
-    if (trial < trials().size()) reports_.emplace_back(trial, loss);
-    LearningSampler::Tell(trial, loss);
-    tpe_->Tell(trial, loss);
+  void Tell(std::uint64_t trial, const TrialResult& result) override {
+    if (trial < trials().size()) reports_.emplace_back(trial, result);
+    LearningSampler::Tell(trial, result);
+    tpe_->Tell(trial, result);
   }
   void TellImpossible(std::uint64_t trial) override {
     LearningSampler::TellImpossible(trial);
@@ -211,6 +239,9 @@ class GpSampler final : public LearningSampler {
     double score = 0;
   };
 
+  // Where only infeasible points are known, it looks for feasible ones.
+  bool CanSuggest() const override { return !ranked().empty() || infeasible() > 0; }
+
   Point Suggest(std::uint64_t trial) override {
     if (dimensions().size() > kMaxGpAxes || results() > kMaxGpResults) return tpe_->Ask(trial, 1).front();
     const auto [known, pending, impossible] = KnownTrials();
@@ -218,9 +249,9 @@ class GpSampler final : public LearningSampler {
     all.insert(all.end(), pending.begin(), pending.end());
     all.insert(all.end(), impossible.begin(), impossible.end());
     const RowsOf rows_of(all, dimensions().size());
-    const Expectation expectation(LossesOf(rows_of, known, all), AllowedOf(rows_of, all, impossible.size()));
+    const Expectation expectation = ExpectationOf(rows_of, known, all, impossible.size());
     Stream stream(DrawOf(trial, "candidates ", 0));
-    std::vector<Place> places = Candidates(stream, known);
+    std::vector<Place> places = Candidates(stream);
     Score(rows_of, expectation, places);
     std::optional<Place> best;
     std::size_t climbs = 0;
@@ -242,7 +273,7 @@ class GpSampler final : public LearningSampler {
     Trials impossible;
     for (auto trial = trials().rbegin(); trial != trials().rend(); ++trial) {
       if (trial->cells.empty()) continue;
-      if (trial->state == State::kDone || trial->state == State::kFailed) {
+      if (trial->has_result() || trial->state == State::kFailed) {
         known.push_back(&*trial);
       } else if (trial->state == State::kOpen) {
         if (pending.size() < kMaxPending) pending.push_back(&*trial);
@@ -253,43 +284,118 @@ class GpSampler final : public LearningSampler {
     return {known, pending, impossible};
   }
 
-  GaussianProcess LossesOf(const RowsOf& rows_of, const Trials& known, const Trials& all) {
+  static GpRows RowsFor(const RowsOf& rows_of, const Trials& trials) {
     GpRows rows = rows_of.Empty();
-    for (const LearnedTrial* trial : all) rows_of.Add(trial->cells, rows.numbers);
-    return {std::move(rows), Standardised(known), Scales()};
+    for (const LearnedTrial* trial : trials) rows_of.Add(trial->cells, rows.numbers);
+    return rows;
+  }
+
+  Expectation ExpectationOf(const RowsOf& rows_of, const Trials& known, const Trials& all, std::size_t impossible) {
+    GaussianProcess losses(RowsFor(rows_of, all), Standardised(known), Scales(kOfLoss));
+    std::vector<Expectation::Chance> chances;
+    if (impossible > 0) {
+      constexpr double kDoubt = 0.1;
+      chances.push_back({AllowedOf(rows_of, all, impossible), 0, 1, kDoubt});
+    }
+    std::size_t constraints = 0;
+    for (const LearnedTrial* trial : known) constraints = std::max(constraints, trial->excess.size());
+    for (std::size_t i = 0; i < constraints; ++i) {
+      if (auto chance = ChanceOf(i, rows_of, known, all)) chances.push_back(*std::move(chance));
+    }
+    const std::optional<double> best = BestOf(losses, rows_of, known);
+    return {std::move(losses), best, std::move(chances)};
+  }
+
+  // The least mean at the feasible results.
+  std::optional<double> BestOf(const GaussianProcess& losses, const RowsOf& rows_of, const Trials& known) const {
+    if (infeasible() == 0) return losses.least_mean();
+    Trials feasible;
+    for (const LearnedTrial* trial : known) {
+      if (trial->state == State::kDone) feasible.push_back(trial);
+    }
+    std::optional<double> best;
+    for (const auto& [mean, deviation] : losses.At(RowsFor(rows_of, feasible))) {
+      best = std::min(mean, best.value_or(mean));
+    }
+    return best;
   }
 
   // A classification by regression: 1 is possible, -1 is not.
-  static std::optional<GaussianProcess> AllowedOf(const RowsOf& rows_of, const Trials& all, std::size_t impossible) {
-    if (impossible == 0) return std::nullopt;
+  static GaussianProcess AllowedOf(const RowsOf& rows_of, const Trials& all, std::size_t impossible) {
     constexpr double kLength = 0.3;
-    GpRows rows = rows_of.Empty();
-    for (const LearnedTrial* trial : all) rows_of.Add(trial->cells, rows.numbers);
+    GpRows rows = RowsFor(rows_of, all);
     std::vector<double> labels(all.size(), 1.0);
     std::fill(labels.end() - static_cast<std::ptrdiff_t>(impossible), labels.end(), -1.0);
     const std::size_t dimensions = rows.dimensions();
-    return GaussianProcess(std::move(rows), labels, {std::vector<double>(dimensions, kLength), 1, 1e-3});
+    return {std::move(rows), labels, {std::vector<double>(dimensions, kLength), 1, 1e-3}};
+  }
+
+  // How far trials are beyond the bound of a constraint, of those where that is known.
+  struct Excesses {
+    Trials trials;
+    std::vector<double> numbers;  // standardised
+    Moments moments;
+  };
+  static Excesses ExcessesOf(std::size_t constraint, const Trials& known) {
+    Excesses excesses;
+    for (const LearnedTrial* trial : known) {
+      if (!trial->has_result() || constraint >= trial->excess.size()) continue;
+      if (!std::isfinite(trial->excess[constraint])) continue;
+      excesses.trials.push_back(trial);
+      excesses.numbers.push_back(trial->excess[constraint]);
+    }
+    excesses.moments = Standardise(excesses.numbers);
+    return excesses;
+  }
+
+  // That the constraint holds, by a model of its metric.
+  std::optional<Expectation::Chance> ChanceOf(std::size_t constraint, const RowsOf& rows_of, const Trials& known,
+                                              const Trials& all) {
+    Excesses excesses = ExcessesOf(constraint, known);
+    if (excesses.trials.empty()) return std::nullopt;
+    const std::set<const LearnedTrial*> with(excesses.trials.begin(), excesses.trials.end());
+    Trials rows = excesses.trials;
+    for (const LearnedTrial* trial : all) {
+      if (!with.contains(trial)) rows.push_back(trial);
+    }
+    constexpr double kDoubt = 1e-3;
+    return Expectation::Chance{
+        GaussianProcess(RowsFor(rows_of, rows), excesses.numbers, Scales(static_cast<int>(constraint))),
+        -excesses.moments.mean / excesses.moments.deviation, -1, kDoubt};
   }
 
   // Fitted again only when there are a twentieth more results, to those at that time: a sweep that is resumed then has
-  // the same.
-  const GpScales& Scales() {
+  // the same. Of the loss, or of a constraint by its number.
+  const GpScales& Scales(int model) {
+    auto& [fitted_to, scales] = fits_[model];
     std::size_t counted = reports_.size();
     counted -= counted % std::max<std::size_t>(1, counted / 20);
-    if (fitted_to_ == counted) return scales_;
-    fitted_to_ = counted;
-    std::map<std::uint64_t, std::optional<double>> last;
+    if (fitted_to == counted) return scales;
+    fitted_to = counted;
+    std::map<std::uint64_t, TrialResult> last;
     for (std::size_t i = 0; i < counted; ++i) last[reports_[i].first] = reports_[i].second;
     std::vector<LearnedTrial> then;
-    for (const auto& [number, loss] : last) {
+    for (const auto& [number, result] : last) {
       if (trials()[number].cells.empty()) continue;
-      const bool done = loss && std::isfinite(*loss);
-      then.push_back({{}, trials()[number].cells, done ? State::kDone : State::kFailed, done ? *loss : 0});
+      const State state = StateOf(result);
+      then.push_back({{}, trials()[number].cells, state, state == State::kFailed ? 0 : *result.loss, result.excess});
     }
     Trials fitted;
     for (const LearnedTrial& trial : then) fitted.push_back(&trial);
+    std::vector<double> losses;
+    if (model == kOfLoss) {
+      losses = Standardised(fitted);
+    } else {
+      Excesses excesses = ExcessesOf(static_cast<std::size_t>(model), fitted);
+      fitted = std::move(excesses.trials);
+      losses = std::move(excesses.numbers);
+    }
+    if (fitted.empty()) {
+      constexpr double kLength = 0.3;
+      scales = {std::vector<double>(dimensions().size(), kLength)};
+      return scales;
+    }
     const RowsOf rows_of(fitted, dimensions().size());
-    const std::vector<double> losses = Standardised(fitted);
     // Of many results the best third of the number fitted to, and evenly chosen others.
     std::vector<std::size_t> order(fitted.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -306,11 +412,11 @@ class GpSampler final : public LearningSampler {
       rows_of.Add(fitted[order[at]]->cells, rows.numbers);
       chosen.push_back(losses[order[at]]);
     }
-    scales_ = FitScales(rows, chosen);
-    return scales_;
+    scales = FitScales(rows, chosen);
+    return scales;
   }
 
-  std::vector<Place> Candidates(Stream& stream, const Trials& known) const {
+  std::vector<Place> Candidates(Stream& stream) const {
     std::vector<Place> places;
     const auto add = [&](std::vector<double> coordinates) {
       Place place = PlaceAt(std::move(coordinates));
@@ -326,8 +432,7 @@ class GpSampler final : public LearningSampler {
       if (good.size() == kNearResults) break;
       good.push_back(&trials()[number]);
     }
-    static_cast<void>(known);
-    for (std::size_t i = 0; i < kNearCandidates; ++i) {
+    for (std::size_t i = 0; i < kNearCandidates && !good.empty(); ++i) {
       const std::vector<Cell>& cells = good[i % good.size()]->cells;
       const double width = 0.2 * std::pow(0.01, static_cast<double>(i) / kNearCandidates);
       const double share = std::max(0.3, 1.5 / static_cast<double>(cells.size()));
@@ -441,9 +546,14 @@ class GpSampler final : public LearningSampler {
   }
 
   std::unique_ptr<Sampler> tpe_;
-  std::vector<std::pair<std::uint64_t, std::optional<double>>> reports_;
-  std::optional<std::size_t> fitted_to_;
-  GpScales scales_;
+  static constexpr int kOfLoss = -1;
+  struct Fit {
+    std::optional<std::size_t> to;
+    GpScales scales;
+  };
+
+  std::vector<std::pair<std::uint64_t, TrialResult>> reports_;
+  std::map<int, Fit> fits_;
 };
 
 }  // namespace

@@ -49,10 +49,12 @@ std::vector<Point> LearningSampler::Ask(std::uint64_t first, std::uint64_t count
   return points;
 }
 
-void LearningSampler::Tell(std::uint64_t trial, std::optional<double> loss) {
-  const bool done = loss && std::isfinite(*loss);
-  Take(trial, done ? State::kDone : State::kFailed, done ? *loss : 0);
+LearnedTrial::State LearningSampler::StateOf(const TrialResult& result) {
+  if (!result.loss || !std::isfinite(*result.loss)) return State::kFailed;
+  return IsFeasible(result.excess) ? State::kDone : State::kInfeasible;
 }
+
+void LearningSampler::Tell(std::uint64_t trial, const TrialResult& result) { Take(trial, StateOf(result), result); }
 
 void LearningSampler::Recall(std::uint64_t first, const std::vector<Point>& points) {
   if (trials_.size() < first + points.size()) trials_.resize(first + points.size());
@@ -73,11 +75,12 @@ std::vector<Cell> LearningSampler::CellsOf(const Point& point) const {
   return cells;
 }
 
-void LearningSampler::Take(std::uint64_t number, State state, double loss) {
+void LearningSampler::Take(std::uint64_t number, State state, const TrialResult& result) {
   if (number >= trials_.size()) return;
   LearnedTrial& trial = trials_[number];
   if (trial.state == State::kDone) ranked_.erase({trial.loss, number});
-  if (trial.state == State::kDone || trial.state == State::kFailed) --results_;
+  if (trial.has_result() || trial.state == State::kFailed) --results_;
+  if (trial.state == State::kInfeasible) --infeasible_;
   const auto count = [&](std::uint64_t one) {
     if (trial.state == State::kOpen) return;
     auto& [possible, impossible] = layouts_[LayoutOf(trial.cells)];
@@ -86,10 +89,12 @@ void LearningSampler::Take(std::uint64_t number, State state, double loss) {
   };
   count(~std::uint64_t{0});
   trial.state = state;
-  trial.loss = loss;
+  trial.loss = trial.has_result() ? *result.loss : 0;
+  trial.excess = result.excess;
   count(1);
-  if (state == State::kDone || state == State::kFailed) ++results_;
-  if (state == State::kDone && !trial.cells.empty()) ranked_.emplace(loss, number);
+  if (trial.has_result() || state == State::kFailed) ++results_;
+  if (state == State::kInfeasible) ++infeasible_;
+  if (state == State::kDone && !trial.cells.empty()) ranked_.emplace(trial.loss, number);
 }
 
 std::uint64_t LearningSampler::RefusalsAt(const std::vector<Cell>& cells) const {
@@ -107,7 +112,7 @@ double LearningSampler::DrawOf(std::uint64_t trial, std::string_view what, std::
 }
 
 Point LearningSampler::Next(std::uint64_t trial) {
-  if (results_ >= kDrawnResults && !ranked_.empty()) return Suggest(trial);
+  if (results_ >= kDrawnResults && CanSuggest()) return Suggest(trial);
   Point point = drawn_->At(trial);
   return IsNew(point) ? point : DrawNew(trial);
 }

@@ -29,11 +29,15 @@ struct Cell {
 };
 
 struct LearnedTrial {
-  enum class State : std::uint8_t { kOpen, kDone, kFailed, kImpossible };
+  // kInfeasible: it has a result, which violates a constraint.
+  enum class State : std::uint8_t { kOpen, kDone, kInfeasible, kFailed, kImpossible };
   Point point = {};
   std::vector<Cell> cells = {};  // by dimension; empty if the space does not have the point
   State state = State::kOpen;
-  double loss = 0;  // kDone
+  double loss = 0;                  // these two if it has a result
+  std::vector<double> excess = {};  // TrialResult
+
+  bool has_result() const { return state == State::kDone || state == State::kInfeasible; }
 };
 
 class LearningSampler : public Sampler {
@@ -44,8 +48,8 @@ class LearningSampler : public Sampler {
   std::vector<Point> Ask(std::uint64_t first, std::uint64_t count) override;
   Point At(std::uint64_t trial) override { return trials_.at(trial).point; }
   bool is_sequence() const override { return false; }
-  void Tell(std::uint64_t trial, std::optional<double> loss) override;
-  void TellImpossible(std::uint64_t trial) override { Take(trial, State::kImpossible, 0); }
+  void Tell(std::uint64_t trial, const TrialResult& result) override;
+  void TellImpossible(std::uint64_t trial) override { Take(trial, State::kImpossible, {}); }
   void Recall(std::uint64_t first, const std::vector<Point>& points) override;
 
  protected:
@@ -54,11 +58,16 @@ class LearningSampler : public Sampler {
   // `drawn`: of MakeDraws().
   LearningSampler(const CompiledSpace& space, const SamplerChoice& choice, std::unique_ptr<Sampler> drawn);
 
+  // The state of a trial that ended with this result.
+  static State StateOf(const TrialResult& result);
+  // Whether the results suffice for suggestions.
+  virtual bool CanSuggest() const { return !ranked_.empty(); }
   // The point of a trial, when there are results.
   virtual Point Suggest(std::uint64_t trial) = 0;
 
   const std::vector<LearnedTrial>& trials() const { return trials_; }
-  std::uint64_t results() const { return results_; }  // done or failed
+  std::uint64_t results() const { return results_; }  // done, infeasible or failed
+  std::uint64_t infeasible() const { return infeasible_; }
   // Losses of trials that are done, with their numbers.
   const std::set<std::pair<double, std::uint64_t>>& ranked() const { return ranked_; }
   const std::map<std::string, std::size_t, std::less<>>& dimensions() const { return dimensions_; }
@@ -75,7 +84,7 @@ class LearningSampler : public Sampler {
   double DrawOf(std::uint64_t trial, std::string_view what, std::size_t index, std::string_view dimension = {}) const;
 
  private:
-  void Take(std::uint64_t number, State state, double loss);
+  void Take(std::uint64_t number, State state, const TrialResult& result);
   Point Next(std::uint64_t trial);
 
   std::unique_ptr<Sampler> drawn_;
@@ -83,6 +92,7 @@ class LearningSampler : public Sampler {
   std::vector<LearnedTrial> trials_;
   std::set<std::pair<double, std::uint64_t>> ranked_;
   std::uint64_t results_ = 0;
+  std::uint64_t infeasible_ = 0;
   std::uint64_t impossible_ = 0;
   std::map<std::vector<double>, std::pair<std::uint64_t, std::uint64_t>> layouts_;  // possible and impossible trials
   std::unordered_set<std::string> known_;                                           // points

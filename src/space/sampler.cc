@@ -80,7 +80,11 @@ std::vector<Point> Sampler::Ask(std::uint64_t first, std::uint64_t count) {
 }
 
 // A sequence does not depend on them.
-void Sampler::Tell(std::uint64_t, std::optional<double>) {}
+void Sampler::Tell(std::uint64_t, const TrialResult&) {}
+
+bool IsFeasible(const std::vector<double>& excess) {
+  return std::none_of(excess.begin(), excess.end(), [](double by) { return by > 0; });
+}
 void Sampler::Recall(std::uint64_t, const std::vector<Point>&) {}
 
 tl::unexpected<Diagnostics> RefuseSampler(const SamplerChoice& choice, std::string why, std::string hint) {

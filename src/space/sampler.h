@@ -45,6 +45,23 @@ struct SamplerChoice {
   bool operator==(const SamplerChoice&) const = default;
 };
 
+// What a trial that has ended says to a sampler.
+struct TrialResult {
+  TrialResult() = default;
+  TrialResult(std::nullopt_t) {}                                   // NOLINT(google-explicit-constructor)
+  TrialResult(double its_loss) : loss(its_loss) {}                 // NOLINT(google-explicit-constructor)
+  TrialResult(std::optional<double> its_loss) : loss(its_loss) {}  // NOLINT(google-explicit-constructor)
+
+  std::optional<double> loss = {};  // its objective, the smaller the better, if it reported one
+  // By constraint: how far its metric is beyond the bound, at most 0 if it holds; not a number: unknown.
+  std::vector<double> excess = {};
+
+  bool operator==(const TrialResult&) const = default;
+};
+
+// Whether no constraint is known to be violated.
+bool IsFeasible(const std::vector<double>& excess);
+
 class Sampler {
  public:
   // Kind "sampler": a grid of an uncountable space, draws without a number of trials, an invalid shard, more dimensions
@@ -69,9 +86,8 @@ class Sampler {
   virtual Point At(std::uint64_t trial) = 0;
   // Whether At() is a function of the space, the choice and the number of the trial, whatever was asked and told.
   virtual bool is_sequence() const { return true; }
-  // A trial has ended: its objective as a loss, if it reported one. In the order of the sweep's journal, for each trial
-  // the last time counts.
-  virtual void Tell(std::uint64_t trial, std::optional<double> loss);
+  // A trial has ended. In the order of the sweep's journal, for each trial the last time counts.
+  virtual void Tell(std::uint64_t trial, const TrialResult& result);
   // A trial was judged impossible, which is no bad result.
   virtual void TellImpossible(std::uint64_t trial) { Tell(trial, std::nullopt); }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().

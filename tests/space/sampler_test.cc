@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -225,7 +226,7 @@ TEST(Sampler, ReportsWhyASpaceIsUnsuitable) {
 
 // A sampler that learns, whose trials have the loss of a function; those for which it has none fail.
 struct Learning {
-  using Loss = std::function<std::optional<double>(const Point&)>;
+  using Loss = std::function<TrialResult(const Point&)>;
 
   Learning(const Space& description, std::uint64_t trials, Loss of, Kind by = Kind::kTpe)
       : space(*CompiledSpace::Of(description)), loss(std::move(of)), kind(by) {
@@ -510,6 +511,83 @@ TEST(ChooseSampler, SaysWhichAndWhy) {
 TEST(TpeSampler, NeedsANumberOfTrialsForAContinuousSpace) {
   EXPECT_EQ(PointsOf(kContinuous, {Kind::kTpe}), std::vector<std::string>{"missing number of trials"});
   EXPECT_EQ(PointsOf(kCounted, {Kind::kTpe}).size(), 48U);
+}
+
+// The best results by far violate the constraint, which holds for half of the points.
+const Space kSquare =
+    ProductOf({AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1}), AxisSpace({"y", Axis::Kind::kUniform, {}, 0, 1})});
+TrialResult Constrained(const Point& point) {
+  const double x = point.at("x").Number();
+  const double y = point.at("y").Number();
+  TrialResult result(-x - y);
+  result.excess = {x + y - 1, y - 2};
+  return result;
+}
+
+std::size_t FeasibleAfter(const Learning& sampler, std::size_t first, const Learning::Loss& judge) {
+  return static_cast<std::size_t>(std::count_if(sampler.points.begin() + static_cast<std::ptrdiff_t>(first),
+                                                sampler.points.end(),
+                                                [&](const Point& point) { return IsFeasible(judge(point).excess); }));
+}
+
+TEST(ConstrainedSamplers, TryFewPointsThatViolateAConstraint) {
+  const auto wells = [](const Point& point) {  // the deeper one is not feasible
+    const auto near = [&](double at) {
+      const double x = point.at("x").Number() - at;
+      const double y = point.at("y").Number() - at;
+      return std::exp(-(x * x + y * y) / 0.05);
+    };
+    TrialResult result(-near(0.25) - 3 * near(0.8));
+    result.excess = {point.at("x").Number() + point.at("y").Number() - 1};
+    return result;
+  };
+  for (const Kind kind : {Kind::kTpe, Kind::kGp}) {
+    Learning sampler(kSquare, 50, wells, kind);
+    sampler.RunTo(50);
+    EXPECT_GE(FeasibleAfter(sampler, 20, wells), 20U) << "of 30";
+    Learning blind(
+        kSquare, 50, [&](const Point& point) { return wells(point).loss; }, kind);
+    blind.RunTo(50);
+    EXPECT_LE(FeasibleAfter(blind, 20, wells), 10U) << "without the constraint";
+  }
+}
+
+TEST(ConstrainedSamplers, OfAGaussianProcessReachesTheBound) {
+  Learning gp(kSquare, 40, Constrained, Kind::kGp);
+  gp.RunTo(40);
+  double best = 0;
+  for (const Point& point : gp.points) {
+    const TrialResult result = Constrained(point);
+    if (IsFeasible(result.excess)) best = std::min(best, *result.loss);
+  }
+  EXPECT_LT(best, -0.98) << "-1 is the best that is feasible";
+}
+
+TEST(ConstrainedSamplers, OfAGaussianProcessFindsAFeasiblePointIfThereWasNone) {
+  const auto corner = [](const Point& point) {
+    TrialResult result(point.at("x").Number());
+    result.excess = {1.9 - point.at("x").Number() - point.at("y").Number()};
+    return result;
+  };
+  Learning gp(kSquare, 30, corner, Kind::kGp);
+  gp.RunTo(10);
+  ASSERT_EQ(FeasibleAfter(gp, 0, corner), 0U) << "it holds for one point of 200";
+  gp.RunTo(30);
+  EXPECT_GE(FeasibleAfter(gp, 10, corner), 3U);
+}
+
+TEST(ConstrainedSamplers, TryTheSamePointsAfterAnyInterruption) {
+  for (const Kind kind : {Kind::kTpe, Kind::kGp}) {
+    Learning whole(kSquare, 24, Constrained, kind);
+    whole.RunTo(24, 2);
+    for (const std::size_t cut : {4U, 12U, 18U}) {
+      Learning cut_short(kSquare, 24, Constrained, kind);
+      cut_short.RunTo(cut, 2);
+      cut_short.ResumeAfter(cut);
+      cut_short.RunTo(24, 2);
+      EXPECT_EQ(cut_short.Texts(), whole.Texts()) << cut;
+    }
+  }
 }
 
 }  // namespace

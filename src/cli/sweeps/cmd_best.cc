@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
@@ -91,6 +94,12 @@ int RunBest(const BestOptions& options) {
     if (!options.where.empty() && sweep->view.progress().best()) {
       return Refuse({Error("trial", {}, "the condition holds for no trial that has succeeded with a value",
                            "all trials for which it holds: muster ls " + name + " --where …")},
+                    options.json);
+    }
+    if (const auto infeasible = sweep->view.progress().count(TrialClass::kInfeasible)) {
+      return Refuse({Error("trial", {},
+                           fmt::format("no trial meets the constraints: {} violate them", Counted(infeasible, "trial")),
+                           "which: muster ls " + name + " --where 'state == infeasible'")},
                     options.json);
     }
     return Refuse(

@@ -356,6 +356,9 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
     text += Line("objective",
                  (sweep.objective->maximize ? "the largest " : "the smallest ") + Printable(sweep.objective->metric));
   }
+  for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
+    text += Line(i == 0 ? "require" : "", Printable(sweep.constraints[i].text));
+  }
   if (const auto rungs = RungsOf(sweep, preview.possible_trials)) {
     std::string resources;
     std::string trials;

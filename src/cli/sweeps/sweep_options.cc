@@ -258,6 +258,14 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     const bool maximize = options.minimize.empty();
     sweep.objective = Objective{maximize ? options.maximize : options.minimize, maximize, {}};
   }
+  for (const std::string& text : options.constraints) {
+    auto constraint = ParseConstraint(text);
+    if (constraint) {
+      sweep.constraints.push_back(*std::move(constraint));
+    } else {
+      take(Fail(constraint.error()));
+    }
+  }
   take(ReadMetrics(options, sweep.metrics));
   if (!options.asha.empty() || !options.median.empty()) {
     auto stop = options.asha.empty() ? ReadMedian(options.median) : ReadAsha(options.asha);
@@ -312,6 +320,10 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--maximize", options.maximize, "the best trial has the largest value of this metric")
       ->type_name("METRIC")
       ->excludes(minimize);
+  app.add_option("--constraint", options.constraints,
+                 "the best trial's last value of a metric has to hold: 'memory<=58GiB'")
+      ->type_name("METRIC<=BOUND")
+      ->allow_extra_args(false);
   auto* asha = app.add_option("--asha", options.asha,
                               "stop trials early by ASHA: keep the best 1/ETA at MIN, MIN·ETA, … of this metric");
   asha->type_name("METRIC:MIN..MAX/ETA");
@@ -554,11 +566,13 @@ Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription
   const Value now = SweepDescriptionValue(sweep);
   const Value* before = FieldOf(*file, "description");
   if (before != nullptr && PointsText(*before) == PointsText(now)) {
-    for (const char* name : {"objective", "early_stop"}) {
+    for (const char* name : {"objective", "constraints", "early_stop"}) {
       const Value* const then = FieldOf(*before, name);
       const Value* const said = FieldOf(now, name);
       if ((then == nullptr ? Value() : *then) == (said == nullptr ? Value() : *said)) continue;
-      return Fail(Error("rules_changed", {}, fmt::format("{} is another one than when the sweep began", name),
+      return Fail(Error("rules_changed", {},
+                        fmt::format("{} {} than when the sweep began", name,
+                                    name == std::string_view("constraints") ? "are others" : "is another one"),
                         "finished trials were compared by it; restore it, or start another sweep"));
     }
     return {};

@@ -29,8 +29,9 @@ struct SweepOptions {
   std::vector<std::string> tries;                                            // NAME=VALUE,… or a JSON object
   std::array<std::optional<std::uint64_t>, std::size(kSamplers)> trials_of;  // of each sampler's option
   std::optional<std::uint64_t> seed;
-  std::string optimizer;  // words of a command
-  std::string shard;      // I/N
+  std::string optimizer;                 // words of a command
+  std::string shard;                     // I/N
+  std::vector<std::string> constraints;  // METRIC <= BOUND
   std::string minimize;
   std::string maximize;
   std::string asha;    // RESOURCE:MIN..MAX/ETA

@@ -294,6 +294,14 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
     part.Truth("maximize", objective.maximize);
     objective.place = part.place();
   }
+  for (const Value& text : ListOf(whole.Field("constraints"))) {
+    auto constraint = ParseConstraint(text.AsString() == nullptr ? "" : *text.AsString(), whole.place());
+    if (constraint) {
+      sweep.constraints.push_back(*std::move(constraint));
+    } else {
+      host.Report(constraint.error());
+    }
+  }
   if (const Part part(whole.Field("early_stop"), "early_stop", host); part.given())
     sweep.early_stop = EarlyStopOf(part);
   if (const Part part(whole.Field("metrics"), "metrics", host); part.given()) ReadMetrics(part, sweep.metrics);

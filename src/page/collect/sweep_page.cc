@@ -378,6 +378,9 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
   if (file.objective) {
     add("objective", fmt::format("{} {}", file.objective->maximize ? "largest" : "smallest", file.objective->metric));
   }
+  if (const Value* constraints = FieldOf(description, "constraints"); constraints != nullptr && constraints->AsList()) {
+    for (const Value& each : *constraints->AsList()) add("constraint", TextField(each, "text"));
+  }
   const Value* space = FieldOf(description, "space");
   for (const auto& [name, axis] : SpaceAxes(space == nullptr ? Value() : *space)) add("space: " + name, AxisText(axis));
   std::vector<std::string> weights;
@@ -578,7 +581,7 @@ void AddDifferences(const OpenSweep& sweep, PageContent& page) {
   };
   const Value trials(CountValue(sweep.view.progress().trials()));
   add("trials", &trials);
-  for (const char* name : {"objective", "sampler", "early_stop", "retry", "budget", "where"}) {
+  for (const char* name : {"objective", "constraints", "sampler", "early_stop", "retry", "budget", "where"}) {
     add(name, FieldOf(sweep.description, name));
   }
   for (const auto& [name, axis] :

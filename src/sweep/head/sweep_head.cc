@@ -105,11 +105,11 @@ Result<SweepInputs> InputsOf(const SweepRequest& request) {
   if (!classes) return Fail(classes.error());
   auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
   if (!files) return Fail(files.error());
-  auto points = std::make_unique<TrialPoints>(**sampler);
+  auto points = std::make_unique<TrialPoints>(**sampler, request.description);
   std::unique_ptr<OptimizerLines> lines;
   if (KindOf(request.description.sampler).pipes) {
     if (auto exists = OptimizerPipe::Check(request.description.sampler); !exists) return Fail(exists.error());
-    lines = std::make_unique<OptimizerLines>(request.description.objective);
+    lines = std::make_unique<OptimizerLines>(request.description);
   }
   return SweepInputs{std::move(space),     *std::move(sampler), std::move(points), std::move(lines), {},
                      *std::move(patterns), *std::move(classes), *std::move(files)};

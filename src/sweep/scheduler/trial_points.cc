@@ -17,13 +17,13 @@ void TellImpossible(Sampler& sampler, const PointsJudged& judged) {
 
 }  // namespace
 
-void Inform(Sampler& sampler, const SweepEntry& entry) {
+void Inform(Sampler& sampler, const SweepDescription& sweep, const SweepEntry& entry) {
   if (sampler.is_sequence()) return;
   if (const auto* judged = std::get_if<PointsJudged>(&entry)) {
     if (!judged->points.empty()) sampler.Recall(judged->first, judged->points);
     TellImpossible(sampler, *judged);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&entry); ended != nullptr && !ended->again) {
-    sampler.Tell(ended->trial, ended->loss);
+    sampler.Tell(ended->trial, ResultFor(sweep, ended->loss, ended->metrics));
   }
 }
 
@@ -85,7 +85,7 @@ void TrialPoints::Take(const SweepEntry& entry) {
     }
     if (judged->chosen || !is_sequence()) known_to_ = std::max(known_to_, judged->first + judged->count);
   }
-  Inform(*sampler_, entry);
+  Inform(*sampler_, *sweep_, entry);
 }
 
 }  // namespace muster
