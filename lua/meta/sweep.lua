@@ -21,7 +21,8 @@ local muster = {}
 ---@field sampler? muster.Sampler
 ---Points that are tried first: `{ { learning_rate = 0.1, batch_size = 64 } }`, of the space or beyond it.
 ---@field seed_points? table<string, any>[]
----@field objective? muster.Objective
+---One, or a list of two: `{ muster.minimize "loss", muster.minimize "latency" }`.
+---@field objective? muster.Objective|muster.Objective[]
 ---What metrics of the best trial have to be: `{ "memory <= 58GiB", "accuracy >= 0.9" }`.
 ---@field constraints? string[]
 ---@field metrics? muster.SweepMetrics

@@ -268,6 +268,17 @@ for name, maximize in pairs { minimize = false, maximize = true } do
   end
 end
 
+-- A list of one or two objectives: the first one, and the contents of the second.
+local function two_objectives(given, place)
+  local keys = host.sorted_keys(given)
+  local sound = #keys == 1 or #keys == 2
+  for position, key in ipairs(keys) do sound = sound and key == position and contents(rawget(given, key), "an objective") ~= nil end
+  if sound then return rawget(given, 1), contents(rawget(given, 2), "an objective") end
+  host.report("error", "type", place, "objective must be an objective, or a list of two, got " .. shown(given),
+              'objective = { muster.minimize "loss", muster.minimize "latency" }')
+  return nil, nil
+end
+
 -- What metrics of the best trial have to be, as texts.
 local function constraints_of(given, place)
   local texts = {}
@@ -358,6 +369,10 @@ function api.sweep(given)
     end
   end
   if given.seed_points ~= nil then plain.seed_points = seed_points_of(base.scope.declared, given.seed_points, place) end
+  if type(given.objective) == "table" and not muster.kind_of(given.objective) then
+    given = copy(given)
+    given.objective, plain.second_objective = two_objectives(given.objective, place)
+  end
   for _, part in ipairs(SEALED_PARTS) do
     local key = part[1]
     plain[key] = contents(given[key], part[2])

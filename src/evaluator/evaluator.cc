@@ -90,6 +90,7 @@ SweepDescription KnownPlaces::Checked(SweepDescription sweep) const {
   CheckSpace(sweep.space);
   check(sweep.sampler);
   if (sweep.objective) check(*sweep.objective);
+  if (sweep.second_objective) check(*sweep.second_objective);
   for (MetricConstraint& constraint : sweep.constraints) check(constraint);
   if (sweep.early_stop) check(*sweep.early_stop);
   check(sweep.metrics);

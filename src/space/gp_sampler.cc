@@ -131,18 +131,98 @@ Moments Standardise(std::vector<double>& numbers) {
   return had;
 }
 
-// Losses with mean 0 and variance 1, the bad ones compressed; of a trial that failed, the worst.
-std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials) {
+// Losses, or the second ones, with mean 0 and variance 1, the bad ones compressed; of a trial that failed, the worst.
+std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials, bool second) {
   double worst = -std::numeric_limits<double>::infinity();
+  std::vector<std::optional<double>> given;
   for (const LearnedTrial* trial : trials) {
-    if (trial->has_result()) worst = std::max(worst, trial->loss);
+    given.push_back(second ? trial->second : trial->has_result() ? std::optional(trial->loss) : std::nullopt);
+    if (given.back()) worst = std::max(worst, *given.back());
   }
   std::vector<double> losses;
-  for (const LearnedTrial* trial : trials) losses.push_back(trial->has_result() ? trial->loss : worst);
+  for (const std::optional<double>& loss : given) losses.push_back(loss.value_or(worst));
   CompressWorse(losses);
   Standardise(losses);
   return losses;
 }
+
+// What a place is expected to improve, as its logarithm, with the gradient by the numbers of its row.
+class Improvement {
+ public:
+  Improvement() = default;
+  Improvement(const Improvement&) = delete;
+  Improvement& operator=(const Improvement&) = delete;
+  virtual ~Improvement() = default;
+  virtual std::vector<double> At(const GpRows& rows) const = 0;
+  virtual double At(const std::vector<double>& row, std::vector<double>& slope) const = 0;
+};
+
+class OfOneLoss final : public Improvement {
+ public:
+  OfOneLoss(GaussianProcess losses, double best) : losses_(std::move(losses)), best_(best) {}
+
+  std::vector<double> At(const GpRows& rows) const override {
+    std::vector<double> scores;
+    for (const auto& [mean, deviation] : losses_.At(rows)) {
+      scores.push_back(LogImprovementOf((best_ - mean) / deviation).value + std::log(deviation));
+    }
+    return scores;
+  }
+  double At(const std::vector<double>& row, std::vector<double>& slope) const override {
+    std::vector<double> mean_slope;
+    std::vector<double> deviation_slope;
+    const auto [mean, deviation] = losses_.At(row, mean_slope, deviation_slope);
+    const double z = (best_ - mean) / deviation;
+    const Sloped improvement = LogImprovementOf(z);
+    slope.resize(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      slope[i] = (deviation_slope[i] - improvement.slope * (mean_slope[i] + z * deviation_slope[i])) / deviation;
+    }
+    return improvement.value + std::log(deviation);
+  }
+
+ private:
+  GaussianProcess losses_;
+  double best_;
+};
+
+// By how much the area grows that the results dominate, up to a corner that is worse than the front (expected
+// hypervolume improvement; Emmerich et al. 2006).
+class OfTwoLosses final : public Improvement {
+ public:
+  using Front = std::vector<std::pair<double, double>>;
+
+  // Each of the front is better than the next one in the first loss, and worse in the second.
+  OfTwoLosses(GaussianProcess first, GaussianProcess second, const Front& front)
+      : first_(std::move(first)), second_(std::move(second)), strips_(front) {}
+
+  std::vector<double> At(const GpRows& rows) const override {
+    const auto first = first_.At(rows);
+    const auto second = second_.At(rows);
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < first.size(); ++i) scores.push_back(strips_.At(first[i], second[i]).value);
+    return scores;
+  }
+  double At(const std::vector<double>& row, std::vector<double>& slope) const override {
+    std::vector<double> means[2];
+    std::vector<double> deviations[2];
+    const auto first = first_.At(row, means[0], deviations[0]);
+    const auto second = second_.At(row, means[1], deviations[1]);
+    const HypervolumeImprovement::Result at = strips_.At(first, second);
+    slope.assign(row.size(), 0.0);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      for (const std::size_t loss : {0U, 1U}) {
+        slope[i] += at.by_mean[loss] * means[loss][i] + at.by_deviation[loss] * deviations[loss][i];
+      }
+    }
+    return at.value;
+  }
+
+ private:
+  GaussianProcess first_;
+  GaussianProcess second_;
+  HypervolumeImprovement strips_;
+};
 
 // How good a place is: the logarithm of the expected improvement, and of the chances that the recipe's checks allow it
 // and that the constraints hold there (Gardner et al.: Bayesian Optimization with Inequality Constraints, ICML 2014).
@@ -156,18 +236,12 @@ class Expectation {
     double doubt = 0;
   };
 
-  // `best`: what is to be improved; nothing: the chances alone count.
-  Expectation(GaussianProcess losses, std::optional<double> best, std::vector<Chance> chances)
-      : losses_(std::move(losses)), best_(best), chances_(std::move(chances)) {}
+  // `improvement`: nothing if the chances alone count.
+  Expectation(std::unique_ptr<Improvement> improvement, std::vector<Chance> chances)
+      : improvement_(std::move(improvement)), chances_(std::move(chances)) {}
 
   std::vector<double> At(const GpRows& rows) const {
-    std::vector<double> scores(rows.size(), 0.0);
-    if (best_) {
-      std::size_t i = 0;
-      for (const auto& [mean, deviation] : losses_.At(rows)) {
-        scores[i++] = LogImprovementOf((*best_ - mean) / deviation).value + std::log(deviation);
-      }
-    }
+    std::vector<double> scores = improvement_ ? improvement_->At(rows) : std::vector<double>(rows.size(), 0.0);
     for (const Chance& chance : chances_) {
       std::size_t i = 0;
       for (const auto& [mean, deviation] : chance.of.At(rows)) {
@@ -181,16 +255,7 @@ class Expectation {
     std::vector<double> mean_slope;
     std::vector<double> deviation_slope;
     slope.assign(row.size(), 0.0);
-    double score = 0;
-    if (best_) {
-      const auto [mean, deviation] = losses_.At(row, mean_slope, deviation_slope);
-      const double z = (*best_ - mean) / deviation;
-      const Sloped improvement = LogImprovementOf(z);
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        slope[i] = (deviation_slope[i] - improvement.slope * (mean_slope[i] + z * deviation_slope[i])) / deviation;
-      }
-      score = improvement.value + std::log(deviation);
-    }
+    double score = improvement_ ? improvement_->At(row, slope) : 0;
     for (const Chance& chance : chances_) {
       const auto [mean, deviation] = chance.of.At(row, mean_slope, deviation_slope);
       const double z = chance.sign * (mean - chance.bound) / (deviation + chance.doubt);
@@ -204,8 +269,7 @@ class Expectation {
   }
 
  private:
-  GaussianProcess losses_;
-  std::optional<double> best_;
+  std::unique_ptr<Improvement> improvement_;
   std::vector<Chance> chances_;
 };
 
@@ -240,7 +304,7 @@ class GpSampler final : public LearningSampler {
   };
 
   // Where only infeasible points are known, it looks for feasible ones.
-  bool CanSuggest() const override { return !ranked().empty() || infeasible() > 0; }
+  bool CanSuggest() const override { return any_done() || infeasible() > 0; }
 
   Point Suggest(std::uint64_t trial) override {
     if (dimensions().size() > kMaxGpAxes || results() > kMaxGpResults) return tpe_->Ask(trial, 1).front();
@@ -291,7 +355,6 @@ class GpSampler final : public LearningSampler {
   }
 
   Expectation ExpectationOf(const RowsOf& rows_of, const Trials& known, const Trials& all, std::size_t impossible) {
-    GaussianProcess losses(RowsFor(rows_of, all), Standardised(known), Scales(kOfLoss));
     std::vector<Expectation::Chance> chances;
     if (impossible > 0) {
       constexpr double kDoubt = 0.1;
@@ -302,22 +365,33 @@ class GpSampler final : public LearningSampler {
     for (std::size_t i = 0; i < constraints; ++i) {
       if (auto chance = ChanceOf(i, rows_of, known, all)) chances.push_back(*std::move(chance));
     }
-    const std::optional<double> best = BestOf(losses, rows_of, known);
-    return {std::move(losses), best, std::move(chances)};
+    return {ImprovementOf(rows_of, known, all), std::move(chances)};
   }
 
-  // The least mean at the feasible results.
-  std::optional<double> BestOf(const GaussianProcess& losses, const RowsOf& rows_of, const Trials& known) const {
-    if (infeasible() == 0) return losses.least_mean();
+  // Of the means at the feasible results.
+  std::unique_ptr<Improvement> ImprovementOf(const RowsOf& rows_of, const Trials& known, const Trials& all) {
+    if (!any_done()) return nullptr;
+    GaussianProcess first(RowsFor(rows_of, all), Standardised(known, false), Scales(kOfLoss));
+    if (!has_two_losses() && infeasible() == 0) {
+      const double best = first.least_mean();
+      return std::make_unique<OfOneLoss>(std::move(first), best);
+    }
     Trials feasible;
     for (const LearnedTrial* trial : known) {
       if (trial->state == State::kDone) feasible.push_back(trial);
     }
-    std::optional<double> best;
-    for (const auto& [mean, deviation] : losses.At(RowsFor(rows_of, feasible))) {
-      best = std::min(mean, best.value_or(mean));
+    const GpRows rows = RowsFor(rows_of, feasible);
+    const auto means = first.At(rows);
+    if (!has_two_losses()) {
+      const auto least = [](const auto& a, const auto& b) { return a.mean < b.mean; };
+      const double best = std::min_element(means.begin(), means.end(), least)->mean;
+      return std::make_unique<OfOneLoss>(std::move(first), best);
     }
-    return best;
+    GaussianProcess second(RowsFor(rows_of, all), Standardised(known, true), Scales(kOfSecond));
+    const auto second_means = second.At(rows);
+    OfTwoLosses::Front losses;
+    for (std::size_t i = 0; i < means.size(); ++i) losses.emplace_back(means[i].mean, second_means[i].mean);
+    return std::make_unique<OfTwoLosses>(std::move(first), std::move(second), losses);
   }
 
   // A classification by regression: 1 is possible, -1 is not.
@@ -365,7 +439,7 @@ class GpSampler final : public LearningSampler {
   }
 
   // Fitted again only when there are a twentieth more results, to those at that time: a sweep that is resumed then has
-  // the same. Of the loss, or of a constraint by its number.
+  // the same. Of one of the losses, or of a constraint by its number.
   const GpScales& Scales(int model) {
     auto& [fitted_to, scales] = fits_[model];
     std::size_t counted = reports_.size();
@@ -378,13 +452,18 @@ class GpSampler final : public LearningSampler {
     for (const auto& [number, result] : last) {
       if (trials()[number].cells.empty()) continue;
       const State state = StateOf(result);
-      then.push_back({{}, trials()[number].cells, state, state == State::kFailed ? 0 : *result.loss, result.excess});
+      then.push_back({{},
+                      trials()[number].cells,
+                      state,
+                      state == State::kFailed ? 0 : *result.loss,
+                      state == State::kFailed ? std::nullopt : result.second,
+                      result.excess});
     }
     Trials fitted;
     for (const LearnedTrial& trial : then) fitted.push_back(&trial);
     std::vector<double> losses;
-    if (model == kOfLoss) {
-      losses = Standardised(fitted);
+    if (model < 0) {
+      losses = Standardised(fitted, model == kOfSecond);
     } else {
       Excesses excesses = ExcessesOf(static_cast<std::size_t>(model), fitted);
       fitted = std::move(excesses.trials);
@@ -428,10 +507,7 @@ class GpSampler final : public LearningSampler {
       add(coordinates);
     }
     std::vector<const LearnedTrial*> good;
-    for (const auto& [loss, number] : ranked()) {
-      if (good.size() == kNearResults) break;
-      good.push_back(&trials()[number]);
-    }
+    for (const std::uint64_t number : Best(kNearResults)) good.push_back(&trials()[number]);
     for (std::size_t i = 0; i < kNearCandidates && !good.empty(); ++i) {
       const std::vector<Cell>& cells = good[i % good.size()]->cells;
       const double width = 0.2 * std::pow(0.01, static_cast<double>(i) / kNearCandidates);
@@ -547,6 +623,7 @@ class GpSampler final : public LearningSampler {
 
   std::unique_ptr<Sampler> tpe_;
   static constexpr int kOfLoss = -1;
+  static constexpr int kOfSecond = -2;
   struct Fit {
     std::optional<std::size_t> to;
     GpScales scales;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace muster {
 namespace {
@@ -81,6 +82,8 @@ void LearningSampler::Take(std::uint64_t number, State state, const TrialResult&
   if (trial.state == State::kDone) ranked_.erase({trial.loss, number});
   if (trial.has_result() || trial.state == State::kFailed) --results_;
   if (trial.state == State::kInfeasible) --infeasible_;
+  if (trial.second) --two_losses_;
+  by_fronts_.reset();
   const auto count = [&](std::uint64_t one) {
     if (trial.state == State::kOpen) return;
     auto& [possible, impossible] = layouts_[LayoutOf(trial.cells)];
@@ -90,11 +93,37 @@ void LearningSampler::Take(std::uint64_t number, State state, const TrialResult&
   count(~std::uint64_t{0});
   trial.state = state;
   trial.loss = trial.has_result() ? *result.loss : 0;
+  trial.second = trial.has_result() ? result.second : std::nullopt;
   trial.excess = result.excess;
+  if (trial.second) ++two_losses_;
   count(1);
   if (trial.has_result() || state == State::kFailed) ++results_;
   if (state == State::kInfeasible) ++infeasible_;
   if (state == State::kDone && !trial.cells.empty()) ranked_.emplace(trial.loss, number);
+}
+
+std::vector<std::uint64_t> LearningSampler::Best(std::size_t most) const {
+  std::vector<std::uint64_t> best;
+  if (has_two_losses()) {
+    if (!by_fronts_) {
+      std::vector<std::pair<double, double>> losses;
+      std::vector<std::uint64_t> numbers;
+      for (const auto& [loss, number] : ranked_) {
+        losses.emplace_back(loss, trials_[number].second.value_or(std::numeric_limits<double>::infinity()));
+        numbers.push_back(number);
+      }
+      by_fronts_.emplace();
+      for (const std::size_t place : ByFronts(losses)) by_fronts_->push_back(numbers[place]);
+    }
+    best.assign(by_fronts_->begin(),
+                by_fronts_->begin() + static_cast<std::ptrdiff_t>(std::min(most, by_fronts_->size())));
+    return best;
+  }
+  for (const auto& [loss, number] : ranked_) {
+    if (best.size() == most) break;
+    best.push_back(number);
+  }
+  return best;
 }
 
 std::uint64_t LearningSampler::RefusalsAt(const std::vector<Cell>& cells) const {

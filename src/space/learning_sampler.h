@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -34,7 +35,8 @@ struct LearnedTrial {
   Point point = {};
   std::vector<Cell> cells = {};  // by dimension; empty if the space does not have the point
   State state = State::kOpen;
-  double loss = 0;                  // these two if it has a result
+  double loss = 0;  // these three if it has a result
+  std::optional<double> second = {};
   std::vector<double> excess = {};  // TrialResult
 
   bool has_result() const { return state == State::kDone || state == State::kInfeasible; }
@@ -61,15 +63,17 @@ class LearningSampler : public Sampler {
   // The state of a trial that ended with this result.
   static State StateOf(const TrialResult& result);
   // Whether the results suffice for suggestions.
-  virtual bool CanSuggest() const { return !ranked_.empty(); }
+  virtual bool CanSuggest() const { return any_done(); }
+  bool any_done() const { return !ranked_.empty(); }
   // The point of a trial, when there are results.
   virtual Point Suggest(std::uint64_t trial) = 0;
 
   const std::vector<LearnedTrial>& trials() const { return trials_; }
   std::uint64_t results() const { return results_; }  // done, infeasible or failed
   std::uint64_t infeasible() const { return infeasible_; }
-  // Losses of trials that are done, with their numbers.
-  const std::set<std::pair<double, std::uint64_t>>& ranked() const { return ranked_; }
+  // The numbers of trials that are done, the best first: by their loss, of two by fronts (ByFronts); at most `most`.
+  std::vector<std::uint64_t> Best(std::size_t most) const;
+  bool has_two_losses() const { return two_losses_ > 0; }
   const std::map<std::string, std::size_t, std::less<>>& dimensions() const { return dimensions_; }
 
   // By the numbers of the dimensions; empty if the space does not have the point.
@@ -90,9 +94,11 @@ class LearningSampler : public Sampler {
   std::unique_ptr<Sampler> drawn_;
   std::map<std::string, std::size_t, std::less<>> dimensions_;
   std::vector<LearnedTrial> trials_;
-  std::set<std::pair<double, std::uint64_t>> ranked_;
+  std::set<std::pair<double, std::uint64_t>> ranked_;            // losses of trials that are done, with their numbers
+  mutable std::optional<std::vector<std::uint64_t>> by_fronts_;  // the numbers of these, until the next result
   std::uint64_t results_ = 0;
   std::uint64_t infeasible_ = 0;
+  std::uint64_t two_losses_ = 0;
   std::uint64_t impossible_ = 0;
   std::map<std::vector<double>, std::pair<std::uint64_t, std::uint64_t>> layouts_;  // possible and impossible trials
   std::unordered_set<std::string> known_;                                           // points

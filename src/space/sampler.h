@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "muster/plan.h"
@@ -52,12 +53,19 @@ struct TrialResult {
   TrialResult(double its_loss) : loss(its_loss) {}                 // NOLINT(google-explicit-constructor)
   TrialResult(std::optional<double> its_loss) : loss(its_loss) {}  // NOLINT(google-explicit-constructor)
 
-  std::optional<double> loss = {};  // its objective, the smaller the better, if it reported one
+  std::optional<double> loss = {};    // its objective, the smaller the better, if it reported one
+  std::optional<double> second = {};  // its second objective, likewise, if the sweep has one
   // By constraint: how far its metric is beyond the bound, at most 0 if it holds; not a number: unknown.
   std::vector<double> excess = {};
 
   bool operator==(const TrialResult&) const = default;
 };
+
+// Results with two losses by how good they are: those that no other one dominates (is better in one and not worse in
+// the other) first, then those that only these dominate, and so on (fronts, Deb et al.: NSGA-II, 2002); of a front
+// first those with the fewest others nearby. The places of the results.
+std::vector<std::size_t> ByFronts(const std::vector<std::pair<double, double>>& losses,
+                                  std::size_t* first_front = nullptr);
 
 // Whether no constraint is known to be violated.
 bool IsFeasible(const std::vector<double>& excess);

@@ -70,9 +70,21 @@ Result<MetricConstraint> ParseConstraint(const std::string& text, const Place& p
   return constraint;
 }
 
+std::optional<double> LossOf(const Objective& objective, const std::map<std::string, Value>& metrics) {
+  const auto found = metrics.find(objective.metric);
+  if (found == metrics.end() || !found->second.IsNumber() || !std::isfinite(found->second.Number()))
+    return std::nullopt;
+  return objective.maximize ? -found->second.Number() : found->second.Number();
+}
+
 TrialResult ResultFor(const SweepDescription& sweep, std::optional<double> loss,
                       const std::map<std::string, Value>& metrics) {
   TrialResult result(loss);
+  if (sweep.second_objective) {
+    result.second = LossOf(*sweep.second_objective, metrics);
+    if (!result.second) result.loss.reset();
+    if (!result.loss) result.second.reset();
+  }
   result.excess = ExcessOf(sweep.constraints, metrics);
   return result;
 }
@@ -183,6 +195,11 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
         Error("sampler", sweep.sampler.place,
               std::string(KindOf(sweep.sampler).name) + " learns from results, and the sweep has no objective",
               "objective = muster.minimize \"loss\", or --minimize loss"));
+  }
+  if (sweep.second_objective && sweep.second_objective->metric == sweep.objective->metric) {
+    problems.push_back(Error("objective", sweep.second_objective->place,
+                             "both objectives of the sweep are of " + Quoted(sweep.objective->metric),
+                             "two objectives are of two metrics: --minimize loss --minimize latency"));
   }
   if (!sweep.constraints.empty() && !sweep.objective) {
     problems.push_back(Error("constraint", sweep.constraints.front().place,

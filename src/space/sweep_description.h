@@ -131,6 +131,8 @@ struct SweepDescription {
   std::vector<Point> seed_points = {};
   std::vector<Place> seed_places = {};
   std::optional<Objective> objective;
+  // Besides the first one, by which trials are ranked and stopped early where one number is needed.
+  std::optional<Objective> second_objective = {};
   std::vector<MetricConstraint> constraints = {};
   std::optional<EarlyStopChoice> early_stop;
   MetricsChoice metrics;
@@ -141,6 +143,9 @@ struct SweepDescription {
 
   bool operator==(const SweepDescription&) const = default;
 };
+
+// The loss of an objective for the last values of metrics; nothing if it is not among them, or not a finite number.
+std::optional<double> LossOf(const Objective& objective, const std::map<std::string, Value>& metrics);
 
 // What a trial that ended with this loss and these last values of metrics says to the sampler.
 TrialResult ResultFor(const SweepDescription& sweep, std::optional<double> loss,

@@ -120,7 +120,7 @@ void Fields(V& v, SweepDescription& sweep) {
   v("early_stop", As<UnlessNone>(sweep.early_stop));
   v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
   v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
-  v("seed_points", As<UnlessNone>(sweep.seed_points));
+  v("second_objective", As<UnlessNone>(sweep.second_objective)), v("seed_points", As<UnlessNone>(sweep.seed_points));
   v("space", sweep.space), v("where", sweep.where);
   v(sweep.seed_places);
 }

@@ -590,5 +590,103 @@ TEST(ConstrainedSamplers, TryTheSamePointsAfterAnyInterruption) {
   }
 }
 
+TEST(Fronts, HaveFirstWhatNothingElseDominates) {
+  const std::vector<std::pair<double, double>> losses = {{3, 1}, {2, 2}, {3, 3}, {1, 3}, {2, 2}, {1, 4}, {4, 1}};
+  std::size_t first = 0;
+  const std::vector<std::size_t> order = ByFronts(losses, &first);
+  ASSERT_EQ(order.size(), losses.size());
+  EXPECT_EQ(std::set<std::size_t>(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first)),
+            (std::set<std::size_t>{0, 1, 3, 4}))
+      << "of equal ones both";
+  EXPECT_EQ((std::set<std::size_t>{order[0], order[1]}), (std::set<std::size_t>{0, 3})) << "its ends come first";
+  EXPECT_EQ(ByFronts({}, &first), std::vector<std::size_t>());
+  EXPECT_EQ(first, 0U);
+}
+
+TEST(Fronts, AreThoseOfTheDefinition) {
+  std::vector<std::pair<double, double>> losses;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    losses.emplace_back(std::floor(20 * Draw(1, i, "a")), std::floor(20 * Draw(1, i, "b")));
+  }
+  const auto dominates = [&](std::size_t one, std::size_t other) {
+    return losses[one].first <= losses[other].first && losses[one].second <= losses[other].second &&
+           losses[one] != losses[other];
+  };
+  std::set<std::size_t> left;
+  for (std::size_t i = 0; i < losses.size(); ++i) left.insert(i);
+  const std::vector<std::size_t> order = ByFronts(losses);
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::set<std::size_t> front;
+    for (const std::size_t one : left) {
+      if (std::none_of(left.begin(), left.end(), [&](std::size_t other) { return dominates(other, one); })) {
+        front.insert(one);
+      }
+    }
+    const auto at = order.begin() + static_cast<std::ptrdiff_t>(begin);
+    EXPECT_EQ(std::set<std::size_t>(at, at + static_cast<std::ptrdiff_t>(front.size())), front);
+    for (const std::size_t one : front) left.erase(one);
+    begin += front.size();
+  }
+}
+
+// The front is y = 0, from (0, 1) to (1, 0): the further y is from it, the worse are both.
+TrialResult Opposed(const Point& point) {
+  const double x = point.at("x").Number();
+  const double y = point.at("y").Number();
+  TrialResult result(x * x + y);
+  result.second = (1 - x) * (1 - x) + y;
+  return result;
+}
+
+// The area that the results dominate up to (2, 2); of the front itself 4 - 1/6 = 3.83.
+double AreaOf(const Learning& sampler) {
+  std::vector<std::pair<double, double>> losses;
+  for (const Point& point : sampler.points) losses.emplace_back(*Opposed(point).loss, *Opposed(point).second);
+  std::sort(losses.begin(), losses.end());
+  double area = 0;
+  double below = 2;
+  for (const auto& [first, second] : losses) {
+    if (first >= 2 || second >= below) continue;
+    area += (2 - first) * (below - second);
+    below = second;
+  }
+  return area;
+}
+
+TEST(SamplersOfTwoObjectives, FindTheParetoFront) {
+  const double random = [] {
+    Learning draws(kSquare, 40, Opposed, Kind::kRandom);
+    draws.RunTo(40);
+    return AreaOf(draws);
+  }();
+  Learning tpe(kSquare, 40, Opposed, Kind::kTpe);
+  tpe.RunTo(40);
+  EXPECT_GT(AreaOf(tpe), random + 0.05);
+  Learning gp(kSquare, 40, Opposed, Kind::kGp);
+  gp.RunTo(40);
+  EXPECT_GT(AreaOf(gp), 3.75);
+  const auto has = [&](double low, double high) {
+    return std::any_of(gp.points.begin(), gp.points.end(), [&](const Point& point) {
+      return point.at("y").Number() < 0.05 && point.at("x").Number() >= low && point.at("x").Number() < high;
+    });
+  };
+  for (const double low : {0.0, 0.2, 0.4, 0.6, 0.8})
+    EXPECT_TRUE(has(low, low + 0.2)) << "no point of this part: " << low;
+}
+
+TEST(SamplersOfTwoObjectives, TryTheSamePointsAfterAnyInterruption) {
+  for (const Kind kind : {Kind::kTpe, Kind::kGp}) {
+    Learning whole(kSquare, 24, Opposed, kind);
+    whole.RunTo(24, 2);
+    for (const std::size_t cut : {4U, 12U, 18U}) {
+      Learning cut_short(kSquare, 24, Opposed, kind);
+      cut_short.RunTo(cut, 2);
+      cut_short.ResumeAfter(cut);
+      cut_short.RunTo(24, 2);
+      EXPECT_EQ(cut_short.Texts(), whole.Texts()) << cut;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace muster::testing

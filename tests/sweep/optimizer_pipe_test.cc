@@ -147,5 +147,25 @@ TEST(OptimizerLines, ReportHowFarAResultIsBeyondTheConstraints) {
             "\"state\":\"complete\",\"trial\":0,\"value\":0.75}\n");
 }
 
+TEST(OptimizerLines, ReportTheSecondObjective) {
+  SweepDescription sweep;
+  sweep.space = Described();
+  sweep.objective = Objective{"loss", false, {}};
+  sweep.second_objective = Objective{"speed", true, {}};
+  const auto begin = ValueFromJsonText(OptimizerLines::Begin(sweep, "abc", 5));
+  EXPECT_EQ(*FieldOf(*begin, "second_metric"), Value("speed"));
+  EXPECT_EQ(*FieldOf(*begin, "second_direction"), Value("maximize"));
+  OptimizerLines lines(sweep);
+  PointsJudged judged{0, 1, {}};
+  judged.points = {{{"n", Value(1)}}};
+  lines.Take(judged);
+  AttemptEnded ended;
+  ended.loss = 0.5;
+  ended.metrics = {{"loss", Value(0.5)}, {"speed", Value(3)}};
+  EXPECT_EQ(lines.Take(ended),
+            "{\"class\":\"ok\",\"event\":\"result\",\"format\":1,\"point\":{\"n\":1},\"second_value\":3.0,"
+            "\"state\":\"complete\",\"trial\":0,\"value\":0.5}\n");
+}
+
 }  // namespace
 }  // namespace muster

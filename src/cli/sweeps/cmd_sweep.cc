@@ -353,8 +353,11 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
         "", fmt::format("trials were judged{}: {}", preview.continuous ? " and no layouts" : "", preview.why_trials));
   }
   if (sweep.objective) {
+    const auto wanted = [](const Objective& objective) {
+      return (objective.maximize ? "the largest " : "the smallest ") + Printable(objective.metric);
+    };
     text += Line("objective",
-                 (sweep.objective->maximize ? "the largest " : "the smallest ") + Printable(sweep.objective->metric));
+                 wanted(*sweep.objective) + (sweep.second_objective ? ", and " + wanted(*sweep.second_objective) : ""));
   }
   for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
     text += Line(i == 0 ? "require" : "", Printable(sweep.constraints[i].text));

@@ -32,10 +32,9 @@ struct SweepOptions {
   std::string optimizer;                 // words of a command
   std::string shard;                     // I/N
   std::vector<std::string> constraints;  // METRIC <= BOUND
-  std::string minimize;
-  std::string maximize;
-  std::string asha;    // RESOURCE:MIN..MAX/ETA
-  std::string median;  // RESOURCE[:WARMUP]
+  std::vector<Objective> objectives;     // in the order in which they were given
+  std::string asha;                      // RESOURCE:MIN..MAX/ETA
+  std::string median;                    // RESOURCE[:WARMUP]
   std::string max_time;
   std::optional<std::uint64_t> max_trials;
   std::optional<std::uint32_t> max_devices;

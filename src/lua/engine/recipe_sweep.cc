@@ -288,12 +288,16 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   }
   host.Report(problems);
   if (const Part part(whole.Field("sampler"), "sampler", host); part.given()) ReadSampler(part, sweep.sampler);
-  if (const Part part(whole.Field("objective"), "objective", host); part.given()) {
-    Objective& objective = sweep.objective.emplace();
-    part.Text("metric", objective.metric);
-    part.Truth("maximize", objective.maximize);
-    objective.place = part.place();
-  }
+  const auto objective = [&](const char* name, std::optional<Objective>& target) {
+    const Part part(whole.Field(name), "objective", host);
+    if (!part.given()) return;
+    target.emplace();
+    part.Text("metric", target->metric);
+    part.Truth("maximize", target->maximize);
+    target->place = part.place();
+  };
+  objective("objective", sweep.objective);
+  objective("second_objective", sweep.second_objective);
   for (const Value& text : ListOf(whole.Field("constraints"))) {
     auto constraint = ParseConstraint(text.AsString() == nullptr ? "" : *text.AsString(), whole.place());
     if (constraint) {

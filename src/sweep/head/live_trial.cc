@@ -110,6 +110,9 @@ std::string WhyNoResult(const SweepDescription& sweep, const TrialProgress* prog
   if (progress == nullptr || !progress->loss()) {
     return NeverReported(sweep.objective->metric, "the objective of the sweep", reported);
   }
+  if (sweep.second_objective && !reported.contains(sweep.second_objective->metric)) {
+    return NeverReported(sweep.second_objective->metric, "the second objective of the sweep", reported);
+  }
   for (const MetricConstraint& constraint : sweep.constraints) {
     if (reported.contains(constraint.metric)) continue;
     return NeverReported(constraint.metric, "which a constraint of the sweep goes by", reported);
@@ -240,6 +243,10 @@ TrialScheduler::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const Trial
   } else if (std::string why = WhyNoResult(setting_.request.description, progress); !why.empty()) {
     end.trial_class = TrialClass::kNoResult;
     end.why = std::move(why);
+  } else if (const auto& second = setting_.request.description.second_objective;
+             second && progress != nullptr && !LossOf(*second, progress->metrics())) {
+    end.trial_class = TrialClass::kDiverged;
+    end.why = "its " + Printable(second->metric) + " is not a finite number";
   } else if (std::string violated =
                  progress == nullptr ? "" : WhyInfeasible(setting_.request.description, progress->metrics());
              !violated.empty()) {
@@ -274,6 +281,7 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
   const auto number = reported == end.metrics.end() ? std::nullopt : FiniteNumber(reported->second);
   if (!number) return lost;  // it diverged or has no result; a retry decides
   if (sweep.early_stop && !end.metrics.contains(sweep.early_stop->resource)) return lost;
+  if (sweep.second_objective && !LossOf(*sweep.second_objective, end.metrics)) return lost;
   for (const MetricConstraint& constraint : sweep.constraints) {
     if (!end.metrics.contains(constraint.metric)) return lost;
   }

@@ -30,17 +30,18 @@ namespace muster {
 class OptimizerLines {
  public:
   explicit OptimizerLines(const SweepDescription& sweep)
-      : objective_(sweep.objective), constraints_(sweep.constraints) {}
+      : objective_(sweep.objective), second_(sweep.second_objective), constraints_(sweep.constraints) {}
   // The lines for the next entry of the journal; empty if there is nothing to say about it. Every entry, in order.
   std::string Take(const SweepEntry& entry);
   // The first line: the space, the objective and the number of trials.
   static std::string Begin(const SweepDescription& sweep, const std::string& sweep_id, std::uint64_t trials);
 
  private:
-  std::string Line(TrialNumber trial, std::string_view state, std::string_view trial_class, std::optional<double> loss,
-                   const std::vector<double>& excess) const;
+  std::string Line(TrialNumber trial, std::string_view state, std::string_view trial_class,
+                   const AttemptEnded* ended = nullptr) const;
 
   std::optional<Objective> objective_;
+  std::optional<Objective> second_;
   std::vector<MetricConstraint> constraints_;
   std::map<TrialNumber, Point> points_;
 };
