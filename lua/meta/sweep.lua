@@ -29,6 +29,7 @@ local muster = {}
 ---@field early_stop? muster.EarlyStop
 ---@field retry? muster.SweepRetry
 ---@field budget? muster.SweepBudget
+---@field stop_after? muster.SweepStopAfter
 
 ---Every other field is a pattern too: `{ loss = [[loss: (\\S+)]] }`.
 ---@class muster.SweepMetrics
@@ -49,6 +50,10 @@ local muster = {}
 ---@field quarantine_host_after? integer
 ---By class: a pattern that is searched in the last lines of the first failure.
 ---@field patterns? table<muster.FailureClass, string>
+
+---@class muster.SweepStopAfter
+---Trials that failed with the same class and reason, with no result among them.
+---@field failures? integer
 
 ---@class muster.SweepBudget
 ---Devices that all trials together use at the same time.

@@ -96,6 +96,7 @@ SweepDescription KnownPlaces::Checked(SweepDescription sweep) const {
   check(sweep.metrics);
   check(sweep.retry);
   check(sweep.budget);
+  check(sweep.stop_after);
   return sweep;
 }
 

@@ -122,6 +122,14 @@ struct BudgetChoice {
   bool operator==(const BudgetChoice&) const = default;
 };
 
+// When a sweep begins no further trial, since it is of no use.
+struct StopAfterChoice {
+  std::optional<std::uint64_t> failures = {};  // trials that failed alike, with no result among them
+  Place place = {};
+
+  bool operator==(const StopAfterChoice&) const = default;
+};
+
 struct SweepDescription {
   std::string name;
   std::string doc;
@@ -138,6 +146,7 @@ struct SweepDescription {
   MetricsChoice metrics;
   RetryChoice retry;
   BudgetChoice budget;
+  StopAfterChoice stop_after = {};
   bool has_where = false;          // the file has a condition of its own
   std::vector<std::string> where;  // from the command line: Lua expressions over parameters and derived values
 

@@ -113,6 +113,12 @@ void Fields(V& v, BudgetChoice& budget) {
 }
 
 template <class V>
+void Fields(V& v, StopAfterChoice& stop) {
+  v("failures", As<UnlessNone>(stop.failures));
+  v(stop.place);
+}
+
+template <class V>
 void Fields(V& v, SweepDescription& sweep) {
   std::string branches = "weighted";  // sweeps that began before unions had weights have no such member
   v("branches", OnlyIf(sweep.sampler.weighted, branches));
@@ -121,7 +127,8 @@ void Fields(V& v, SweepDescription& sweep) {
   v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
   v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
   v("second_objective", As<UnlessNone>(sweep.second_objective)), v("seed_points", As<UnlessNone>(sweep.seed_points));
-  v("space", sweep.space), v("where", sweep.where);
+  v("space", sweep.space), v("stop_after", OnlyIf(sweep.stop_after.failures.has_value(), sweep.stop_after));
+  v("where", sweep.where);
   v(sweep.seed_places);
 }
 

@@ -88,5 +88,19 @@ TEST_F(ConstrainedSweep, RefusesWhatIsNoConstraint) {
   EXPECT_TRUE(Says(file.err, "sweep.lua:2: error: constraints must be a list of texts")) << file.err;
 }
 
+TEST(StopAfter, EndsASweepWhoseTrialsAllFailAlike) {
+  const SweepCase sweep("x = muster.int { 1 }",
+                        "job:workers { count = 1, command = { 'sh', '-c', 'exit ' .. p.x % 2 } }");
+  const CommandResult fails =
+      sweep.Sweep({"--grid", "x=1,3,5,7,9", "--slots", "1", "--stop-after-failures", "3", "-q"});
+  EXPECT_EQ(fails.exit_code, 4) << fails.err;
+  EXPECT_EQ(sweep.Records("attempt_began").size(), 3U) << fails.err;
+  const json ended = sweep.Records("sweep_ended").at(0);
+  EXPECT_FALSE(ended["complete"].get<bool>());
+  EXPECT_TRUE(Says(ended["why"].get<std::string>(), "3 trials failed alike, none has a result: crash")) << ended;
+  EXPECT_EQ(sweep.Sweep({"--grid", "x=1,3,2,5,7", "--slots", "1", "--stop-after-failures", "3", "-q"}).exit_code, 4);
+  EXPECT_EQ(sweep.Records("attempt_began").size(), 5U) << "one has a result";
+}
+
 }  // namespace
 }  // namespace muster::testing

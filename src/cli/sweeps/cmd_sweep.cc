@@ -375,6 +375,9 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
                                      Grouped(rungs->cost), 100 * rungs->share, preview.possible_trials));
   }
   if (const std::string slots = SlotsText(described, preview); !slots.empty()) text += Line("slots", slots);
+  if (const auto failures = sweep.stop_after.failures) {
+    text += Line("end after", Counted(*failures, "trial") + " that failed alike");
+  }
   if (const std::string budget = BudgetText(sweep.budget); !budget.empty()) text += Line("budget", budget);
   return text;
 }

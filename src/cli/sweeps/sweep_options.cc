@@ -281,6 +281,10 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     }
   }
   take(ReadRetries(options, sweep.retry));
+  if (options.stop_after_failures == 0U) {
+    problems.push_back(UsageError("--stop-after-failures 0: nothing could be started", "--stop-after-failures 5"));
+  }
+  if (options.stop_after_failures) sweep.stop_after.failures = options.stop_after_failures;
   take(ReadBudget(options, sweep.budget));
   return problems;
 }
@@ -354,6 +358,9 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--retry-on", options.retry_on, "failure classes to retry: timeout,host_lost")
       ->type_name("CLASSES")
       ->allow_extra_args(false);
+  app.add_option("--stop-after-failures", options.stop_after_failures,
+                 "start no more trials after N that failed with the same class and reason, with no result among them")
+      ->type_name("N");
   app.add_option("--name", options.name, "name of the sweep (default: that of its file or recipe)")->type_name("NAME");
 }
 

@@ -42,6 +42,7 @@ struct SweepOptions {
   std::optional<std::uint32_t> per_device;
   std::optional<std::uint32_t> retry;
   std::vector<std::string> retry_on;  // lists of classes
+  std::optional<std::uint64_t> stop_after_failures;
   std::string name;
 };
 

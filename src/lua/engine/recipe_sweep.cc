@@ -310,6 +310,10 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
     sweep.early_stop = EarlyStopOf(part);
   if (const Part part(whole.Field("metrics"), "metrics", host); part.given()) ReadMetrics(part, sweep.metrics);
   if (const Part part(whole.Field("retry"), "retry", host); part.given()) ReadRetry(part, sweep.retry);
+  if (const Part part(whole.Field("stop_after"), "stop_after", host); part.given()) {
+    part.Count("failures", sweep.stop_after.failures, 1);
+    sweep.stop_after.place = part.place();
+  }
   if (const Part part(whole.Field("budget"), "budget", host); part.given()) {
     constexpr double kMax = 1'000'000;
     constexpr double kMaxPerDevice = 64;

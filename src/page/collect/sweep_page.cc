@@ -392,7 +392,7 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
   for (const std::string& text : weights) add("weights of a union", text);
   for (const auto& [member, name] :
        {std::pair("sampler", "sampler"), std::pair("where", "conditions"), std::pair("early_stop", "early stopping"),
-        std::pair("retry", "retries"), std::pair("budget", "budget")}) {
+        std::pair("retry", "retries"), std::pair("budget", "budget"), std::pair("stop_after", "end after")}) {
     const Value* choice = FieldOf(description, member);
     if (choice != nullptr && !SaysNothing(*choice)) add(name, ChoiceText(*choice));
   }
@@ -586,8 +586,8 @@ void AddDifferences(const OpenSweep& sweep, PageContent& page) {
   };
   const Value trials(CountValue(sweep.view.progress().trials()));
   add("trials", &trials);
-  for (const char* name :
-       {"objective", "second_objective", "constraints", "sampler", "early_stop", "retry", "budget", "where"}) {
+  for (const char* name : {"objective", "second_objective", "constraints", "sampler", "early_stop", "retry", "budget",
+                           "stop_after", "where"}) {
     add(name, FieldOf(sweep.description, name));
   }
   for (const auto& [name, axis] :

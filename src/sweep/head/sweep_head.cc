@@ -589,6 +589,7 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, scheduler_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   scheduler_.Ended(trial, std::move(end));
+  if (!scheduler_.failed_alike().empty() && why_.empty()) StopStarting(scheduler_.failed_alike(), 0);
   notices_.TrialEnded();
   if (allocations_) allocations_->Release(trial, std::move(live.mapped()));
   if (scheduler_.running().waiting() == 0) holders_.clear();
