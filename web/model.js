@@ -235,6 +235,27 @@ const muster = (globalThis.muster = {});
       const objective = (this.sources[0] || {}).objective;
       return Boolean(objective && objective.maximize);
     }
+    // The column of the second objective of the one sweep of the page; undefined without one.
+    get secondObjective() {
+      const second = this.sources.length === 1 && this.sources[0].second_objective;
+      return second && this.objective ? this.columns.find((c) => c.role === "metric" && [second.metric, `metric.${second.metric}`].includes(c.name)) : undefined;
+    }
+    // Of these rows, the trials that succeeded and that no other one dominates in both objectives, the best in the first one first.
+    front(rows) {
+      const [one, other] = [this.objective, this.secondObjective];
+      const state = this.column("state");
+      const sign = this.maximize ? -1 : 1;
+      const otherSign = this.sources[0].second_objective.maximize ? -1 : 1;
+      const sound = rows.filter((row) => Number.isFinite(one.number(row)) && Number.isFinite(other.number(row)) && (!state || state.text(row) === "ok"));
+      sound.sort((a, b) => sign * (one.number(a) - one.number(b)) || otherSign * (other.number(a) - other.number(b)));
+      let least = Infinity;
+      return sound.filter((row) => {
+        const value = otherSign * other.number(row);
+        if (value >= least) return false;
+        least = value;
+        return true;
+      });
+    }
     // The metric to show first: the objective, else a loss.
     get firstMetric() {
       return (!this.objective && this.metrics.find((name) => /loss/i.test(name))) || this.metrics[0];

@@ -185,7 +185,7 @@
 
   // --- failures
 
-  const isFailure = (text) => !["", "ok", "stopped", "running", "again", "interrupted", "lost"].includes(text);
+  const isFailure = (text) => !["", "ok", "infeasible", "stopped", "running", "again", "interrupted", "lost"].includes(text);
 
   // The ended rows by host and by value: {name, value, over, failed}, those with the largest share of failures first.
   const failuresBy = (model, rows) => {

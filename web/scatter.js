@@ -14,8 +14,10 @@
     build(section, { model, state }) {
       const axes = model.axes();
       const kept = (name, first) => (model.column(muster.address.get(name)) || first).name;
-      let across = kept("x", axes[0]);
-      let up = kept("y", axes[axes.length - 1]);
+      // Of a sweep with two objectives these, with its Pareto front.
+      const second = model.secondObjective;
+      let across = kept("x", second ? model.objective : axes[0]);
+      let up = kept("y", second || axes[axes.length - 1]);
       let places = [];
       const controls = muster.el("div", { class: "controls" });
       const foot = muster.el("p", { class: "hint" });
@@ -75,6 +77,7 @@
             context.fill();
           }
           context.globalAlpha = 1;
+          if (second && across === model.objective.name && up === second.name) drawFront(context, x, y);
           tellMissing(xColumn, yColumn);
         } else if (state.lit >= 0) {
           const [px, py] = at(state.lit);
@@ -87,6 +90,23 @@
           context.fill();
           context.stroke();
         }
+      }
+
+      // What the results dominate ends at this line of steps.
+      function drawFront(context, x, y) {
+        const front = model.front(state.rows);
+        context.strokeStyle = muster.theme().ink;
+        context.lineWidth = 1.5;
+        context.beginPath();
+        front.forEach((row, i) => {
+          const [px, py] = [x(model.objective.number(row)), y(second.number(row))];
+          if (i === 0) context.moveTo(px, py);
+          else {
+            context.lineTo(px, y(second.number(front[i - 1])));
+            context.lineTo(px, py);
+          }
+        });
+        context.stroke();
       }
 
       const nearest = ([px, py]) => {

@@ -21,11 +21,15 @@ local muster = {}
 ---@field sampler? muster.Sampler
 ---Points that are tried first: `{ { learning_rate = 0.1, batch_size = 64 } }`, of the space or beyond it.
 ---@field seed_points? table<string, any>[]
----@field objective? muster.Objective
+---One, or a list of two: `{ muster.minimize "loss", muster.minimize "latency" }`.
+---@field objective? muster.Objective|muster.Objective[]
+---What metrics of the best trial have to be: `{ "memory <= 58GiB", "accuracy >= 0.9" }`.
+---@field constraints? string[]
 ---@field metrics? muster.SweepMetrics
 ---@field early_stop? muster.EarlyStop
 ---@field retry? muster.SweepRetry
 ---@field budget? muster.SweepBudget
+---@field stop_after? muster.SweepStopAfter
 
 ---Every other field is a pattern too: `{ loss = [[loss: (\\S+)]] }`.
 ---@class muster.SweepMetrics
@@ -46,6 +50,10 @@ local muster = {}
 ---@field quarantine_host_after? integer
 ---By class: a pattern that is searched in the last lines of the first failure.
 ---@field patterns? table<muster.FailureClass, string>
+
+---@class muster.SweepStopAfter
+---Trials that failed with the same class and reason, with no result among them.
+---@field failures? integer
 
 ---@class muster.SweepBudget
 ---Devices that all trials together use at the same time.

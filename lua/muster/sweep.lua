@@ -7,8 +7,8 @@ local contents = muster.contents
 
 local function shown(value) return host.show(value) end
 
-local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "seed_points", "objective", "metrics", "early_stop", "retry",
-                     "budget" }
+local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "seed_points", "objective", "constraints",
+                     "metrics", "early_stop", "retry", "budget", "stop_after" }
 -- By kind, with their options.
 local SEALED_KINDS = {
   ["a sampler"] = host.samplers,
@@ -21,6 +21,7 @@ local SEALED_KINDS = {
 local OPTIONS = {
   metrics = { "stdout", "role", "result" },
   retry = { "max", "on", "quarantine_host_after", "patterns" },
+  stop_after = { "failures" },
   budget = { "devices", "time", "trials", "slots", "per_device" },
 }
 local SEALED_PARTS = {
@@ -269,6 +270,30 @@ for name, maximize in pairs { minimize = false, maximize = true } do
   end
 end
 
+-- A list of one or two objectives: the first one, and the contents of the second.
+local function two_objectives(given, place)
+  local keys = host.sorted_keys(given)
+  local sound = #keys == 1 or #keys == 2
+  for position, key in ipairs(keys) do sound = sound and key == position and contents(rawget(given, key), "an objective") ~= nil end
+  if sound then return rawget(given, 1), contents(rawget(given, 2), "an objective") end
+  host.report("error", "type", place, "objective must be an objective, or a list of two, got " .. shown(given),
+              'objective = { muster.minimize "loss", muster.minimize "latency" }')
+  return nil, nil
+end
+
+-- What metrics of the best trial have to be, as texts.
+local function constraints_of(given, place)
+  local texts = {}
+  local sound = type(given) == "table" and not muster.kind_of(given)
+  for position, key in ipairs(sound and host.sorted_keys(given) or {}) do
+    texts[position] = rawget(given, key)
+    sound = sound and key == position and type(texts[position]) == "string"
+  end
+  if sound then return texts end
+  host.report("error", "type", place, "constraints must be a list of texts, got " .. shown(given), 'constraints = { "memory <= 58GiB" }')
+  return {}
+end
+
 -- The metrics of a sweep with patterns by name, as a recipe gives them, among those of `stdout`.
 local function with_patterns(metrics)
   if type(metrics) ~= "table" or muster.kind_of(metrics) then return metrics end
@@ -346,6 +371,10 @@ function api.sweep(given)
     end
   end
   if given.seed_points ~= nil then plain.seed_points = seed_points_of(base.scope.declared, given.seed_points, place) end
+  if type(given.objective) == "table" and not muster.kind_of(given.objective) then
+    given = copy(given)
+    given.objective, plain.second_objective = two_objectives(given.objective, place)
+  end
   for _, part in ipairs(SEALED_PARTS) do
     local key = part[1]
     plain[key] = contents(given[key], part[2])
@@ -353,7 +382,8 @@ function api.sweep(given)
       host.report("error", "type", place, ("%s must be %s, got %s"):format(key, part[2], shown(given[key])), ("%s = %s"):format(key, part[3]))
     end
   end
-  for _, key in ipairs { "metrics", "retry", "budget" } do
+  if given.constraints ~= nil then plain.constraints = constraints_of(given.constraints, place) end
+  for _, key in ipairs { "metrics", "retry", "budget", "stop_after" } do
     if given[key] ~= nil then plain[key] = options_of(key, key == "metrics" and with_patterns(given[key]) or given[key], place, OPTIONS[key]) end
   end
   if given.where ~= nil and type(given.where) ~= "function" then

@@ -47,6 +47,15 @@ class Sweep(Labelled):
         return objective
 
     @property
+    def second_objective(self) -> Optional[Dict[str, Any]]:
+        """The same of the second objective, or None."""
+        second = part(self.description, "description", dict).get("second_objective")
+        if second is None:
+            return None
+        maximize = part(second, "direction", str) == "maximize"
+        return {"metric": part(second, "metric", str), "maximize": maximize}
+
+    @property
     def report(self) -> Dict[str, Any]:
         """How it stands, as `muster show --json`: state, counts, best, reasons, rungs, failures; read now."""
         return ask(["show", self.path, "--json"])
@@ -69,10 +78,11 @@ class Sweep(Labelled):
         words = ["ls", self.path, "--json"] + options(where=where, sort=sort, limit=limit)
         return _flat(parts(ask(words, nothing_is=(1,)), "trials"))
 
-    def best(self, n: int = 1, where: Optional[str] = None) -> Table:
+    def best(self, n: Optional[int] = None, where: Optional[str] = None) -> Table:
         """The n best trials that succeeded, as rows of `trials()`, with `where` of those for which the
-        condition holds; muster.Error if there are none."""
-        words = ["best", self.path, "--json", "-n", str(n)]
+        condition holds; muster.Error if there are none. Without n the best one, and of a sweep with two
+        objectives all of the Pareto front."""
+        words = ["best", self.path, "--json"] + ([] if n is None else ["-n", str(n)])
         return _flat(parts(ask(words + options(where=where)), "trials"))
 
     def trial(self, word: Union[int, str]) -> Run:

@@ -90,10 +90,13 @@ SweepDescription KnownPlaces::Checked(SweepDescription sweep) const {
   CheckSpace(sweep.space);
   check(sweep.sampler);
   if (sweep.objective) check(*sweep.objective);
+  if (sweep.second_objective) check(*sweep.second_objective);
+  for (MetricConstraint& constraint : sweep.constraints) check(constraint);
   if (sweep.early_stop) check(*sweep.early_stop);
   check(sweep.metrics);
   check(sweep.retry);
   check(sweep.budget);
+  check(sweep.stop_after);
   return sweep;
 }
 

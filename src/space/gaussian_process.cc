@@ -5,6 +5,7 @@
 #include <deque>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 // The only file with Eigen, which takes long to compile. No threads, and blocks of the same size on every processor:
@@ -264,6 +265,73 @@ Sloped LogNormalBelow(double z) {
   }
   const double ratio = MillsOf(z).ratio;
   return {LogNormalDensity(z) + std::log(ratio), 1 / ratio};
+}
+
+HypervolumeImprovement::HypervolumeImprovement(const std::vector<std::pair<double, double>>& losses) {
+  std::vector<std::pair<double, double>> sorted = losses;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::pair<double, double>> front;
+  for (const auto& each : sorted) {
+    if (front.empty() || each.second < front.back().second) front.push_back(each);
+  }
+  constexpr double kMargin = 0.1;
+  const double width = front.back().first - front.front().first;
+  const double height = front.front().second - front.back().second;
+  double below = front.front().second + kMargin * std::max(height, 1.0);
+  for (const auto& [first, second] : front) {
+    strips_.emplace_back(first, below);
+    below = second;
+  }
+  strips_.emplace_back(front.back().first + kMargin * std::max(width, 1.0), below);
+}
+
+// The sum over the strips of ∫P(first ≤ u)du over the strip times ∫P(second ≤ v)dv below it. The integral of P(Y ≤ u)
+// up to c is the expected improvement of c.
+HypervolumeImprovement::Result HypervolumeImprovement::At(const GaussianProcess::Prediction& first,
+                                                          const GaussianProcess::Prediction& second) const {
+  struct Term {
+    double log = 0;
+    double by_mean = 0;
+    double by_deviation = 0;
+  };
+  const auto improvement = [](const GaussianProcess::Prediction& of, double bound) {
+    const double z = (bound - of.mean) / of.deviation;
+    const Sloped h = LogImprovementOf(z);
+    return Term{h.value + std::log(of.deviation), -h.slope / of.deviation, (1 - h.slope * z) / of.deviation};
+  };
+  std::vector<std::pair<Term, Term>> terms;
+  std::optional<Term> before;
+  double most = -std::numeric_limits<double>::infinity();
+  for (const auto& [bound, below] : strips_) {
+    const Term up_to = improvement(first, bound);
+    Term strip = up_to;
+    if (before) {
+      const double share = std::exp(before->log - up_to.log);
+      constexpr double kLeast = 1e-12;
+      if (!(1 - share > kLeast)) continue;
+      strip.log += std::log1p(-share);
+      strip.by_mean = (up_to.by_mean - share * before->by_mean) / (1 - share);
+      strip.by_deviation = (up_to.by_deviation - share * before->by_deviation) / (1 - share);
+    }
+    before = up_to;
+    terms.emplace_back(strip, improvement(second, below));
+    most = std::max(most, terms.back().first.log + terms.back().second.log);
+  }
+  Result result;
+  double sum = 0;
+  for (const auto& [strip, depth] : terms) {
+    const double weight = std::exp(strip.log + depth.log - most);
+    sum += weight;
+    result.by_mean[0] += weight * strip.by_mean;
+    result.by_mean[1] += weight * depth.by_mean;
+    result.by_deviation[0] += weight * strip.by_deviation;
+    result.by_deviation[1] += weight * depth.by_deviation;
+  }
+  result.value = most + std::log(sum);
+  for (auto* slopes : {&result.by_mean, &result.by_deviation}) {
+    for (double& slope : *slopes) slope /= sum;
+  }
+  return result;
 }
 
 struct GaussianProcess::Solved {

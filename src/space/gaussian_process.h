@@ -2,9 +2,11 @@
 // that is (Rasmussen, Williams: Gaussian Processes for Machine Learning, 2006). Pure; the arithmetic has a fixed order.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace muster {
@@ -79,6 +81,25 @@ class GaussianProcess {
  private:
   struct Solved;
   std::unique_ptr<Solved> solved_;
+};
+
+// By how much a result with these predictions is expected to enlarge the area that the results so far dominate, up to a
+// corner that is a tenth of their front's size worse than its ends; at least a tenth of a standard deviation.
+class HypervolumeImprovement {
+ public:
+  // Results of two losses, of which those that no other one dominates matter; at least one.
+  explicit HypervolumeImprovement(const std::vector<std::pair<double, double>>& losses);
+
+  struct Result {
+    double value = 0;  // the logarithm
+    std::array<double, 2> by_mean = {};
+    std::array<double, 2> by_deviation = {};
+  };
+  Result At(const GaussianProcess::Prediction& first, const GaussianProcess::Prediction& second) const;
+
+ private:
+  // The front between -∞ and the corner: up to a first loss, what is not dominated is below a second one.
+  std::vector<std::pair<double, double>> strips_;
 };
 
 }  // namespace muster

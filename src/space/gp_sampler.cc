@@ -113,46 +113,62 @@ void CompressWorse(std::vector<double>& losses) {
   }
 }
 
-// Losses with mean 0 and variance 1, the bad ones compressed; of a trial that failed, the worst.
-std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials) {
+struct Moments {
+  double mean = 0;
+  double deviation = 1;
+};
+
+// To mean 0 and variance 1; the moments that they had.
+Moments Standardise(std::vector<double>& numbers) {
+  Moments had;
+  for (const double number : numbers) had.mean += number / static_cast<double>(numbers.size());
+  double variance = 0;
+  for (const double number : numbers) {
+    variance += (number - had.mean) * (number - had.mean) / static_cast<double>(numbers.size());
+  }
+  if (variance > 0 && std::isfinite(variance)) had.deviation = std::sqrt(variance);
+  for (double& number : numbers) number = (number - had.mean) / had.deviation;
+  return had;
+}
+
+// Losses, or the second ones, with mean 0 and variance 1, the bad ones compressed; of a trial that failed, the worst.
+std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials, bool second) {
   double worst = -std::numeric_limits<double>::infinity();
+  std::vector<std::optional<double>> given;
   for (const LearnedTrial* trial : trials) {
-    if (trial->state == LearnedTrial::State::kDone) worst = std::max(worst, trial->loss);
+    given.push_back(second ? trial->second : trial->has_result() ? std::optional(trial->loss) : std::nullopt);
+    if (given.back()) worst = std::max(worst, *given.back());
   }
   std::vector<double> losses;
-  for (const LearnedTrial* trial : trials) {
-    losses.push_back(trial->state == LearnedTrial::State::kDone ? trial->loss : worst);
-  }
+  for (const std::optional<double>& loss : given) losses.push_back(loss.value_or(worst));
   CompressWorse(losses);
-  double mean = 0;
-  for (const double loss : losses) mean += loss / static_cast<double>(losses.size());
-  double variance = 0;
-  for (const double loss : losses) variance += (loss - mean) * (loss - mean) / static_cast<double>(losses.size());
-  const double deviation = variance > 0 && std::isfinite(variance) ? std::sqrt(variance) : 1;
-  for (double& loss : losses) loss = (loss - mean) / deviation;
+  Standardise(losses);
   return losses;
 }
 
-// How good a place is: the logarithm of the expected improvement, and of the chance that the recipe's checks allow it.
-class Expectation {
+// What a place is expected to improve, as its logarithm, with the gradient by the numbers of its row.
+class Improvement {
  public:
-  Expectation(GaussianProcess losses, std::optional<GaussianProcess> allowed)
-      : losses_(std::move(losses)), allowed_(std::move(allowed)), best_(losses_.least_mean()) {}
+  Improvement() = default;
+  Improvement(const Improvement&) = delete;
+  Improvement& operator=(const Improvement&) = delete;
+  virtual ~Improvement() = default;
+  virtual std::vector<double> At(const GpRows& rows) const = 0;
+  virtual double At(const std::vector<double>& row, std::vector<double>& slope) const = 0;
+};
 
-  std::vector<double> At(const GpRows& rows) const {
+class OfOneLoss final : public Improvement {
+ public:
+  OfOneLoss(GaussianProcess losses, double best) : losses_(std::move(losses)), best_(best) {}
+
+  std::vector<double> At(const GpRows& rows) const override {
     std::vector<double> scores;
     for (const auto& [mean, deviation] : losses_.At(rows)) {
       scores.push_back(LogImprovementOf((best_ - mean) / deviation).value + std::log(deviation));
     }
-    if (!allowed_) return scores;
-    std::size_t i = 0;
-    for (const auto& [mean, deviation] : allowed_->At(rows)) {
-      scores[i++] += LogNormalBelow(mean / (deviation + kDoubt)).value;
-    }
     return scores;
   }
-
-  double At(const std::vector<double>& row, std::vector<double>& slope) const {
+  double At(const std::vector<double>& row, std::vector<double>& slope) const override {
     std::vector<double> mean_slope;
     std::vector<double> deviation_slope;
     const auto [mean, deviation] = losses_.At(row, mean_slope, deviation_slope);
@@ -162,23 +178,99 @@ class Expectation {
     for (std::size_t i = 0; i < row.size(); ++i) {
       slope[i] = (deviation_slope[i] - improvement.slope * (mean_slope[i] + z * deviation_slope[i])) / deviation;
     }
-    double score = improvement.value + std::log(deviation);
-    if (!allowed_) return score;
-    const auto allowed = allowed_->At(row, mean_slope, deviation_slope);
-    const double allowed_z = allowed.mean / (allowed.deviation + kDoubt);
-    const Sloped chance = LogNormalBelow(allowed_z);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      slope[i] += chance.slope * (mean_slope[i] - allowed_z * deviation_slope[i]) / (allowed.deviation + kDoubt);
-    }
-    return score + chance.value;
+    return improvement.value + std::log(deviation);
   }
 
  private:
-  static constexpr double kDoubt = 0.1;  // even beside a point that is known
-
   GaussianProcess losses_;
-  std::optional<GaussianProcess> allowed_;
   double best_;
+};
+
+// By how much the area grows that the results dominate, up to a corner that is worse than the front (expected
+// hypervolume improvement; Emmerich et al. 2006).
+class OfTwoLosses final : public Improvement {
+ public:
+  using Front = std::vector<std::pair<double, double>>;
+
+  // Each of the front is better than the next one in the first loss, and worse in the second.
+  OfTwoLosses(GaussianProcess first, GaussianProcess second, const Front& front)
+      : first_(std::move(first)), second_(std::move(second)), strips_(front) {}
+
+  std::vector<double> At(const GpRows& rows) const override {
+    const auto first = first_.At(rows);
+    const auto second = second_.At(rows);
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < first.size(); ++i) scores.push_back(strips_.At(first[i], second[i]).value);
+    return scores;
+  }
+  double At(const std::vector<double>& row, std::vector<double>& slope) const override {
+    std::vector<double> means[2];
+    std::vector<double> deviations[2];
+    const auto first = first_.At(row, means[0], deviations[0]);
+    const auto second = second_.At(row, means[1], deviations[1]);
+    const HypervolumeImprovement::Result at = strips_.At(first, second);
+    slope.assign(row.size(), 0.0);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      for (const std::size_t loss : {0U, 1U}) {
+        slope[i] += at.by_mean[loss] * means[loss][i] + at.by_deviation[loss] * deviations[loss][i];
+      }
+    }
+    return at.value;
+  }
+
+ private:
+  GaussianProcess first_;
+  GaussianProcess second_;
+  HypervolumeImprovement strips_;
+};
+
+// How good a place is: the logarithm of the expected improvement, and of the chances that the recipe's checks allow it
+// and that the constraints hold there (Gardner et al.: Bayesian Optimization with Inequality Constraints, ICML 2014).
+class Expectation {
+ public:
+  // That a number is above the bound; `doubt` is a deviation even beside a point that is known.
+  struct Chance {
+    GaussianProcess of;
+    double bound = 0;
+    double sign = 1;  // -1: below the bound instead
+    double doubt = 0;
+  };
+
+  // `improvement`: nothing if the chances alone count.
+  Expectation(std::unique_ptr<Improvement> improvement, std::vector<Chance> chances)
+      : improvement_(std::move(improvement)), chances_(std::move(chances)) {}
+
+  std::vector<double> At(const GpRows& rows) const {
+    std::vector<double> scores = improvement_ ? improvement_->At(rows) : std::vector<double>(rows.size(), 0.0);
+    for (const Chance& chance : chances_) {
+      std::size_t i = 0;
+      for (const auto& [mean, deviation] : chance.of.At(rows)) {
+        scores[i++] += LogNormalBelow(chance.sign * (mean - chance.bound) / (deviation + chance.doubt)).value;
+      }
+    }
+    return scores;
+  }
+
+  double At(const std::vector<double>& row, std::vector<double>& slope) const {
+    std::vector<double> mean_slope;
+    std::vector<double> deviation_slope;
+    slope.assign(row.size(), 0.0);
+    double score = improvement_ ? improvement_->At(row, slope) : 0;
+    for (const Chance& chance : chances_) {
+      const auto [mean, deviation] = chance.of.At(row, mean_slope, deviation_slope);
+      const double z = chance.sign * (mean - chance.bound) / (deviation + chance.doubt);
+      const Sloped below = LogNormalBelow(z);
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        slope[i] += below.slope * (chance.sign * mean_slope[i] - z * deviation_slope[i]) / (deviation + chance.doubt);
+      }
+      score += below.value;
+    }
+    return score;
+  }
+
+ private:
+  std::unique_ptr<Improvement> improvement_;
+  std::vector<Chance> chances_;
 };
 
 class GpSampler final : public LearningSampler {
@@ -187,23 +279,25 @@ class GpSampler final : public LearningSampler {
             std::unique_ptr<Sampler> tpe)
       : LearningSampler(space, choice, std::move(drawn)), tpe_(std::move(tpe)) {}
 
-  void Tell(std::uint64_t trial, std::optional<double> loss) override {
-    if (trial < trials().size()) reports_.push_back({trial, LearnedTrial::kWhole, loss});
-    LearningSampler::Tell(trial, loss);
-    tpe_->Tell(trial, loss);
+  void Tell(std::uint64_t trial, const TrialResult& result) override {
+    if (trial < trials().size()) reports_.push_back({trial, LearnedTrial::kWhole, result});
+    LearningSampler::Tell(trial, result);
+    tpe_->Tell(trial, result);
   }
   void TellRung(std::uint64_t trial, std::uint64_t rung, double loss) override {
     if (trial < trials().size()) reports_.push_back({trial, rung, loss});
     LearningSampler::TellRung(trial, rung, loss);
     tpe_->TellRung(trial, rung, loss);
   }
-  void TellStopped(std::uint64_t trial, std::optional<double> loss) override {
-    if (has_rungs()) {
-      LearningSampler::TellStopped(trial, loss);
-      tpe_->TellStopped(trial, loss);
-    } else {
-      Tell(trial, loss);
+  void TellStopped(std::uint64_t trial, const TrialResult& result) override {
+    if (!has_rungs()) return Tell(trial, result);
+    if (trial < trials().size() && !result.excess.empty()) {
+      TrialResult without_loss = result;
+      without_loss.loss.reset();
+      reports_.push_back({trial, LearnedTrial::kWhole, without_loss});
     }
+    LearningSampler::TellStopped(trial, result);
+    tpe_->TellStopped(trial, result);
   }
   void TellImpossible(std::uint64_t trial) override {
     LearningSampler::TellImpossible(trial);
@@ -220,7 +314,7 @@ class GpSampler final : public LearningSampler {
   struct Reported {
     std::uint64_t trial = 0;
     std::uint64_t level = LearnedTrial::kWhole;
-    std::optional<double> loss;
+    TrialResult result;
   };
 
   struct Place {
@@ -230,6 +324,9 @@ class GpSampler final : public LearningSampler {
     double score = 0;
   };
 
+  // Where only infeasible points are known, it looks for feasible ones.
+  bool CanSuggest() const override { return any_done() || infeasible() > 0; }
+
   Point Suggest(std::uint64_t trial) override {
     if (dimensions().size() > kMaxGpAxes || results() > kMaxGpResults) return tpe_->Ask(trial, 1).front();
     const auto [known, pending, impossible] = KnownTrials();
@@ -237,9 +334,9 @@ class GpSampler final : public LearningSampler {
     all.insert(all.end(), pending.begin(), pending.end());
     all.insert(all.end(), impossible.begin(), impossible.end());
     const RowsOf rows_of(all, dimensions().size());
-    const Expectation expectation(LossesOf(rows_of, known, all), AllowedOf(rows_of, all, impossible.size()));
+    const Expectation expectation = ExpectationOf(rows_of, known, all, impossible.size());
     Stream stream(DrawOf(trial, "candidates ", 0));
-    std::vector<Place> places = Candidates(stream, known);
+    std::vector<Place> places = Candidates(stream);
     Score(rows_of, expectation, places);
     std::optional<Place> best;
     std::size_t climbs = 0;
@@ -261,7 +358,7 @@ class GpSampler final : public LearningSampler {
     Trials impossible;
     for (auto trial = trials().rbegin(); trial != trials().rend(); ++trial) {
       if (trial->cells.empty()) continue;
-      if (trial->state == State::kDone || trial->state == State::kFailed) {
+      if (trial->has_result() || trial->state == State::kFailed) {
         known.push_back(&*trial);
       } else if (trial->state == State::kOpen) {
         if (pending.size() < kMaxPending) pending.push_back(&*trial);
@@ -272,52 +369,144 @@ class GpSampler final : public LearningSampler {
     return {known, pending, impossible};
   }
 
-  GaussianProcess LossesOf(const RowsOf& rows_of, const Trials& known, const Trials& all) {
+  static GpRows RowsFor(const RowsOf& rows_of, const Trials& trials) {
     GpRows rows = rows_of.Empty();
-    for (const LearnedTrial* trial : all) rows_of.Add(trial->cells, rows.numbers);
-    return {std::move(rows), Standardised(known), Scales()};
+    for (const LearnedTrial* trial : trials) rows_of.Add(trial->cells, rows.numbers);
+    return rows;
+  }
+
+  Expectation ExpectationOf(const RowsOf& rows_of, const Trials& known, const Trials& all, std::size_t impossible) {
+    std::vector<Expectation::Chance> chances;
+    if (impossible > 0) {
+      constexpr double kDoubt = 0.1;
+      chances.push_back({AllowedOf(rows_of, all, impossible), 0, 1, kDoubt});
+    }
+    std::size_t constraints = 0;
+    for (const LearnedTrial* trial : known) constraints = std::max(constraints, trial->excess.size());
+    for (std::size_t i = 0; i < constraints; ++i) {
+      if (auto chance = ChanceOf(i, rows_of, known, all)) chances.push_back(*std::move(chance));
+    }
+    return {ImprovementOf(rows_of, known, all), std::move(chances)};
+  }
+
+  // Of the means at the feasible results.
+  std::unique_ptr<Improvement> ImprovementOf(const RowsOf& rows_of, const Trials& known, const Trials& all) {
+    if (!any_done()) return nullptr;
+    GaussianProcess first(RowsFor(rows_of, all), Standardised(known, false), Scales(kOfLoss));
+    if (!has_two_losses() && infeasible() == 0) {
+      const double best = first.least_mean();
+      return std::make_unique<OfOneLoss>(std::move(first), best);
+    }
+    Trials feasible;
+    for (const LearnedTrial* trial : known) {
+      if (trial->state == State::kDone) feasible.push_back(trial);
+    }
+    const GpRows rows = RowsFor(rows_of, feasible);
+    const auto means = first.At(rows);
+    if (!has_two_losses()) {
+      const auto least = [](const auto& a, const auto& b) { return a.mean < b.mean; };
+      const double best = std::min_element(means.begin(), means.end(), least)->mean;
+      return std::make_unique<OfOneLoss>(std::move(first), best);
+    }
+    GaussianProcess second(RowsFor(rows_of, all), Standardised(known, true), Scales(kOfSecond));
+    const auto second_means = second.At(rows);
+    OfTwoLosses::Front losses;
+    for (std::size_t i = 0; i < means.size(); ++i) losses.emplace_back(means[i].mean, second_means[i].mean);
+    return std::make_unique<OfTwoLosses>(std::move(first), std::move(second), losses);
   }
 
   // A classification by regression: 1 is possible, -1 is not.
-  static std::optional<GaussianProcess> AllowedOf(const RowsOf& rows_of, const Trials& all, std::size_t impossible) {
-    if (impossible == 0) return std::nullopt;
+  static GaussianProcess AllowedOf(const RowsOf& rows_of, const Trials& all, std::size_t impossible) {
     constexpr double kLength = 0.3;
-    GpRows rows = rows_of.Empty();
-    for (const LearnedTrial* trial : all) rows_of.Add(trial->cells, rows.numbers);
+    GpRows rows = RowsFor(rows_of, all);
     std::vector<double> labels(all.size(), 1.0);
     std::fill(labels.end() - static_cast<std::ptrdiff_t>(impossible), labels.end(), -1.0);
     const std::size_t dimensions = rows.dimensions();
-    return GaussianProcess(std::move(rows), labels, {std::vector<double>(dimensions, kLength), 1, 1e-3});
+    return {std::move(rows), labels, {std::vector<double>(dimensions, kLength), 1, 1e-3}};
+  }
+
+  // How far trials are beyond the bound of a constraint, of those where that is known.
+  struct Excesses {
+    Trials trials;
+    std::vector<double> numbers;  // standardised
+    Moments moments;
+  };
+  static Excesses ExcessesOf(std::size_t constraint, const Trials& known) {
+    Excesses excesses;
+    for (const LearnedTrial* trial : known) {
+      if (!trial->has_result() || constraint >= trial->excess.size()) continue;
+      if (!std::isfinite(trial->excess[constraint])) continue;
+      excesses.trials.push_back(trial);
+      excesses.numbers.push_back(trial->excess[constraint]);
+    }
+    excesses.moments = Standardise(excesses.numbers);
+    return excesses;
+  }
+
+  // That the constraint holds, by a model of its metric.
+  std::optional<Expectation::Chance> ChanceOf(std::size_t constraint, const RowsOf& rows_of, const Trials& known,
+                                              const Trials& all) {
+    Excesses excesses = ExcessesOf(constraint, known);
+    if (excesses.trials.empty()) return std::nullopt;
+    const std::set<const LearnedTrial*> with(excesses.trials.begin(), excesses.trials.end());
+    Trials rows = excesses.trials;
+    for (const LearnedTrial* trial : all) {
+      if (!with.contains(trial)) rows.push_back(trial);
+    }
+    constexpr double kDoubt = 1e-3;
+    return Expectation::Chance{
+        GaussianProcess(RowsFor(rows_of, rows), excesses.numbers, Scales(static_cast<int>(constraint))),
+        -excesses.moments.mean / excesses.moments.deviation, -1, kDoubt};
   }
 
   // Fitted again only when there are a twentieth more results, to those at that time: a sweep that is resumed then has
-  // the same.
-  const GpScales& Scales() {
+  // the same. Of one of the losses, or of a constraint by its number.
+  const GpScales& Scales(int model) {
+    Fit& fit = fits_[model];
     std::size_t counted = reports_.size();
     counted -= counted % std::max<std::size_t>(1, counted / 20);
-    if (fitted_to_ == counted && fitted_level_ == level()) return scales_;
-    fitted_to_ = counted;
-    fitted_level_ = level();
-    const auto is_result = [this](const Reported& report) { return report.level == level() && report.loss; };
+    if (fit.to == counted && fit.level == level()) return fit.scales;
+    fit.to = counted;
+    fit.level = level();
+    const auto is_result = [this](const Reported& report) { return report.level == level() && report.result.loss; };
     if (std::none_of(reports_.begin(), reports_.begin() + static_cast<std::ptrdiff_t>(counted), is_result)) {
       counted = reports_.size();
     }
-    std::map<std::uint64_t, std::optional<double>> last;
+    std::map<std::uint64_t, TrialResult> last;
     for (std::size_t i = 0; i < counted; ++i) {
       const Reported& report = reports_[i];
-      const auto [known, is_new] = last.try_emplace(report.trial);
-      if (report.level == level()) known->second = report.loss;
+      TrialResult& known = last[report.trial];
+      const std::vector<double> excess = report.result.excess.empty() ? known.excess : report.result.excess;
+      if (report.level == level()) known = report.result;
+      known.excess = excess;
     }
     std::vector<LearnedTrial> then;
-    for (const auto& [number, loss] : last) {
+    for (const auto& [number, result] : last) {
       if (trials()[number].cells.empty()) continue;
-      const bool done = loss && std::isfinite(*loss);
-      then.push_back({{}, trials()[number].cells, done ? State::kDone : State::kFailed, done ? *loss : 0});
+      const State state = StateOf(result);
+      then.push_back({{},
+                      trials()[number].cells,
+                      state,
+                      state == State::kFailed ? 0 : *result.loss,
+                      state == State::kFailed ? std::nullopt : result.second,
+                      result.excess});
     }
     Trials fitted;
     for (const LearnedTrial& trial : then) fitted.push_back(&trial);
+    std::vector<double> losses;
+    if (model < 0) {
+      losses = Standardised(fitted, model == kOfSecond);
+    } else {
+      Excesses excesses = ExcessesOf(static_cast<std::size_t>(model), fitted);
+      fitted = std::move(excesses.trials);
+      losses = std::move(excesses.numbers);
+    }
+    if (fitted.empty()) {
+      constexpr double kLength = 0.3;
+      fit.scales = {std::vector<double>(dimensions().size(), kLength)};
+      return fit.scales;
+    }
     const RowsOf rows_of(fitted, dimensions().size());
-    const std::vector<double> losses = Standardised(fitted);
     // Of many results the best third of the number fitted to, and evenly chosen others.
     std::vector<std::size_t> order(fitted.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -334,11 +523,11 @@ class GpSampler final : public LearningSampler {
       rows_of.Add(fitted[order[at]]->cells, rows.numbers);
       chosen.push_back(losses[order[at]]);
     }
-    scales_ = FitScales(rows, chosen);
-    return scales_;
+    fit.scales = FitScales(rows, chosen);
+    return fit.scales;
   }
 
-  std::vector<Place> Candidates(Stream& stream, const Trials& known) const {
+  std::vector<Place> Candidates(Stream& stream) const {
     std::vector<Place> places;
     const auto add = [&](std::vector<double> coordinates) {
       Place place = PlaceAt(std::move(coordinates));
@@ -350,12 +539,8 @@ class GpSampler final : public LearningSampler {
       add(coordinates);
     }
     std::vector<const LearnedTrial*> good;
-    for (const auto& [loss, number] : ranked()) {
-      if (good.size() == kNearResults) break;
-      good.push_back(&trials()[number]);
-    }
-    static_cast<void>(known);
-    for (std::size_t i = 0; i < kNearCandidates; ++i) {
+    for (const std::uint64_t number : Best(kNearResults)) good.push_back(&trials()[number]);
+    for (std::size_t i = 0; i < kNearCandidates && !good.empty(); ++i) {
       const std::vector<Cell>& cells = good[i % good.size()]->cells;
       const double width = 0.2 * std::pow(0.01, static_cast<double>(i) / kNearCandidates);
       const double share = std::max(0.3, 1.5 / static_cast<double>(cells.size()));
@@ -469,10 +654,16 @@ class GpSampler final : public LearningSampler {
   }
 
   std::unique_ptr<Sampler> tpe_;
+  static constexpr int kOfLoss = -1;
+  static constexpr int kOfSecond = -2;
+  struct Fit {
+    std::optional<std::size_t> to;
+    std::uint64_t level = LearnedTrial::kWhole;
+    GpScales scales;
+  };
+
   std::vector<Reported> reports_;
-  std::optional<std::size_t> fitted_to_;
-  std::uint64_t fitted_level_ = LearnedTrial::kWhole;
-  GpScales scales_;
+  std::map<int, Fit> fits_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace muster {
 namespace {
@@ -49,26 +50,33 @@ std::vector<Point> LearningSampler::Ask(std::uint64_t first, std::uint64_t count
   return points;
 }
 
-void LearningSampler::Tell(std::uint64_t trial, std::optional<double> loss) {
+LearnedTrial::State LearningSampler::StateOf(const TrialResult& result) {
+  if (!result.loss || !std::isfinite(*result.loss)) return State::kFailed;
+  return IsFeasible(result.excess) ? State::kDone : State::kInfeasible;
+}
+
+void LearningSampler::Tell(std::uint64_t trial, const TrialResult& result) {
   if (trial >= trials_.size()) return;
-  const bool done = loss && std::isfinite(*loss);
-  SetLoss(trial, LearnedTrial::kWhole, done ? loss : std::nullopt);
-  trials_[trial].ended = done ? State::kDone : State::kFailed;
+  const State state = StateOf(result);
+  SetResult(trial, LearnedTrial::kWhole, state == State::kFailed ? std::nullopt : std::optional(result));
+  trials_[trial].ended = state;
+  trials_[trial].excess_at_end = result.excess;
   Update(trial);
 }
 
 void LearningSampler::TellRung(std::uint64_t trial, std::uint64_t rung, double loss) {
   if (trial >= trials_.size() || rung == LearnedTrial::kWhole || !std::isfinite(loss)) return;
-  SetLoss(trial, rung, loss);
+  SetResult(trial, rung, loss);
   Update(trial);
 }
 
-void LearningSampler::TellStopped(std::uint64_t trial, std::optional<double> loss) {
+void LearningSampler::TellStopped(std::uint64_t trial, const TrialResult& result) {
   if (trial >= trials_.size()) return;
-  const auto& losses = trials_[trial].losses;
-  if (losses.empty() || losses.begin()->first == LearnedTrial::kWhole) return Tell(trial, loss);
-  SetLoss(trial, LearnedTrial::kWhole, std::nullopt);
-  trials_[trial].ended = State::kDone;
+  const auto& results = trials_[trial].results;
+  if (results.empty() || results.begin()->first == LearnedTrial::kWhole) return Tell(trial, result);
+  SetResult(trial, LearnedTrial::kWhole, std::nullopt);
+  trials_[trial].ended = IsFeasible(result.excess) ? State::kDone : State::kInfeasible;
+  trials_[trial].excess_at_end = result.excess;
   Update(trial);
 }
 
@@ -78,12 +86,12 @@ void LearningSampler::TellImpossible(std::uint64_t trial) {
   Update(trial);
 }
 
-void LearningSampler::SetLoss(std::uint64_t number, std::uint64_t level, std::optional<double> loss) {
-  auto& losses = trials_[number].losses;
-  if (loss) {
-    const bool is_new = losses.insert_or_assign(level, *loss).second;
+void LearningSampler::SetResult(std::uint64_t number, std::uint64_t level, const std::optional<TrialResult>& result) {
+  auto& results = trials_[number].results;
+  if (result) {
+    const bool is_new = results.insert_or_assign(level, *result).second;
     if (is_new) ++at_level_[level];
-  } else if (losses.erase(level) > 0 && --at_level_[level] == 0) {
+  } else if (results.erase(level) > 0 && --at_level_[level] == 0) {
     at_level_.erase(level);
   }
 }
@@ -99,12 +107,17 @@ void LearningSampler::Update(std::uint64_t number) {
 
 void LearningSampler::SetState(std::uint64_t number) {
   const LearnedTrial& trial = trials_[number];
-  const auto at = trial.losses.find(level_);
-  if (trial.ended != State::kImpossible && trial.ended != State::kFailed && at != trial.losses.end()) {
-    return Take(number, State::kDone, at->second);
+  const bool has_ended = trial.ended == State::kDone || trial.ended == State::kInfeasible;
+  if (const auto at = trial.results.find(level_);
+      at != trial.results.end() && (has_ended || trial.ended == State::kOpen)) {
+    TrialResult result = at->second;
+    result.excess = trial.excess_at_end;  // rungs know only losses
+    return Take(number, StateOf(result), result);
   }
-  Take(number, trial.ended == State::kDone ? State::kFailed : trial.ended, 0);
+  Take(number, has_ended ? State::kFailed : trial.ended, {});
 }
+
+void LearningSampler::Tell(std::uint64_t trial, const TrialResult& result) { Take(trial, StateOf(result), result); }
 
 void LearningSampler::Recall(std::uint64_t first, const std::vector<Point>& points) {
   if (trials_.size() < first + points.size()) trials_.resize(first + points.size());
@@ -125,11 +138,14 @@ std::vector<Cell> LearningSampler::CellsOf(const Point& point) const {
   return cells;
 }
 
-void LearningSampler::Take(std::uint64_t number, State state, double loss) {
+void LearningSampler::Take(std::uint64_t number, State state, const TrialResult& result) {
   if (number >= trials_.size()) return;
   LearnedTrial& trial = trials_[number];
   if (trial.state == State::kDone) ranked_.erase({trial.loss, number});
-  if (trial.state == State::kDone || trial.state == State::kFailed) --results_;
+  if (trial.has_result() || trial.state == State::kFailed) --results_;
+  if (trial.state == State::kInfeasible) --infeasible_;
+  if (trial.second) --two_losses_;
+  by_fronts_.reset();
   const auto count = [&](std::uint64_t one) {
     if (trial.state == State::kOpen) return;
     auto& [possible, impossible] = layouts_[LayoutOf(trial.cells)];
@@ -138,10 +154,38 @@ void LearningSampler::Take(std::uint64_t number, State state, double loss) {
   };
   count(~std::uint64_t{0});
   trial.state = state;
-  trial.loss = loss;
+  trial.loss = trial.has_result() ? *result.loss : 0;
+  trial.second = trial.has_result() ? result.second : std::nullopt;
+  trial.excess = result.excess;
+  if (trial.second) ++two_losses_;
   count(1);
-  if (state == State::kDone || state == State::kFailed) ++results_;
-  if (state == State::kDone && !trial.cells.empty()) ranked_.emplace(loss, number);
+  if (trial.has_result() || state == State::kFailed) ++results_;
+  if (state == State::kInfeasible) ++infeasible_;
+  if (state == State::kDone && !trial.cells.empty()) ranked_.emplace(trial.loss, number);
+}
+
+std::vector<std::uint64_t> LearningSampler::Best(std::size_t most) const {
+  std::vector<std::uint64_t> best;
+  if (has_two_losses()) {
+    if (!by_fronts_) {
+      std::vector<std::pair<double, double>> losses;
+      std::vector<std::uint64_t> numbers;
+      for (const auto& [loss, number] : ranked_) {
+        losses.emplace_back(loss, trials_[number].second.value_or(std::numeric_limits<double>::infinity()));
+        numbers.push_back(number);
+      }
+      by_fronts_.emplace();
+      for (const std::size_t place : ByFronts(losses)) by_fronts_->push_back(numbers[place]);
+    }
+    best.assign(by_fronts_->begin(),
+                by_fronts_->begin() + static_cast<std::ptrdiff_t>(std::min(most, by_fronts_->size())));
+    return best;
+  }
+  for (const auto& [loss, number] : ranked_) {
+    if (best.size() == most) break;
+    best.push_back(number);
+  }
+  return best;
 }
 
 std::uint64_t LearningSampler::RefusalsAt(const std::vector<Cell>& cells) const {
@@ -159,7 +203,7 @@ double LearningSampler::DrawOf(std::uint64_t trial, std::string_view what, std::
 }
 
 Point LearningSampler::Next(std::uint64_t trial) {
-  if (results_ >= kDrawnResults && !ranked_.empty()) return Suggest(trial);
+  if (results_ >= kDrawnResults && CanSuggest()) return Suggest(trial);
   Point point = drawn_->At(trial);
   return IsNew(point) ? point : DrawNew(trial);
 }

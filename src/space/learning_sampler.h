@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,15 +32,21 @@ struct Cell {
 
 struct LearnedTrial {
   static constexpr std::uint64_t kWhole = ~std::uint64_t{0};
-  // kFailed: also one that ended without a result that can be compared with the others.
-  enum class State : std::uint8_t { kOpen, kDone, kFailed, kImpossible };
+  // kInfeasible: it has a result, which violates a constraint. kFailed: also one that ended without a result that can
+  // be compared with the others.
+  enum class State : std::uint8_t { kOpen, kDone, kInfeasible, kFailed, kImpossible };
   Point point = {};
   std::vector<Cell> cells = {};  // by dimension; empty if the space does not have the point
   State state = State::kOpen;
-  double loss = 0;  // kDone
-  // From which these two follow: losses by rung (kWhole: that of its end), and how it ended.
-  std::map<std::uint64_t, double> losses = {};
+  double loss = 0;  // these three if it has a result
+  std::optional<double> second = {};
+  std::vector<double> excess = {};  // TrialResult
+  // From which these follow: results by rung (kWhole: that of its end), and how it ended.
+  std::map<std::uint64_t, TrialResult> results = {};
   State ended = State::kOpen;
+  std::vector<double> excess_at_end = {};
+
+  bool has_result() const { return state == State::kDone || state == State::kInfeasible; }
 };
 
 class LearningSampler : public Sampler {
@@ -50,9 +57,9 @@ class LearningSampler : public Sampler {
   std::vector<Point> Ask(std::uint64_t first, std::uint64_t count) override;
   Point At(std::uint64_t trial) override { return trials_.at(trial).point; }
   bool is_sequence() const override { return false; }
-  void Tell(std::uint64_t trial, std::optional<double> loss) override;
+  void Tell(std::uint64_t trial, const TrialResult& result) override;
   void TellRung(std::uint64_t trial, std::uint64_t rung, double loss) override;
-  void TellStopped(std::uint64_t trial, std::optional<double> loss) override;
+  void TellStopped(std::uint64_t trial, const TrialResult& result) override;
   void TellImpossible(std::uint64_t trial) override;
   void Recall(std::uint64_t first, const std::vector<Point>& points) override;
 
@@ -62,16 +69,24 @@ class LearningSampler : public Sampler {
   // `drawn`: of MakeDraws().
   LearningSampler(const CompiledSpace& space, const SamplerChoice& choice, std::unique_ptr<Sampler> drawn);
 
+  // The state of a trial that ended with this result.
+  static State StateOf(const TrialResult& result);
+  // Whether the results suffice for suggestions.
+  virtual bool CanSuggest() const { return any_done(); }
+  bool any_done() const { return !ranked_.empty(); }
   // The point of a trial, when there are results.
   virtual Point Suggest(std::uint64_t trial) = 0;
 
   const std::vector<LearnedTrial>& trials() const { return trials_; }
-  std::uint64_t results() const { return results_; }  // done or failed
+  std::uint64_t results() const { return results_; }  // done, infeasible or failed
+  std::uint64_t infeasible() const { return infeasible_; }
   // The rung whose losses are the results; LearnedTrial::kWhole: those of ends.
   std::uint64_t level() const { return level_; }
   bool has_rungs() const { return !at_level_.empty() && at_level_.begin()->first != LearnedTrial::kWhole; }
-  // Losses of trials that are done, with their numbers.
-  const std::set<std::pair<double, std::uint64_t>>& ranked() const { return ranked_; }
+  // How many trials are done, and their numbers, the best first: by their loss, of two by fronts (ByFronts).
+  std::size_t done() const { return ranked_.size(); }
+  std::vector<std::uint64_t> Best(std::size_t most) const;
+  bool has_two_losses() const { return two_losses_ > 0; }
   const std::map<std::string, std::size_t, std::less<>>& dimensions() const { return dimensions_; }
 
   // By the numbers of the dimensions; empty if the space does not have the point.
@@ -86,9 +101,9 @@ class LearningSampler : public Sampler {
   double DrawOf(std::uint64_t trial, std::string_view what, std::size_t index, std::string_view dimension = {}) const;
 
  private:
-  void Take(std::uint64_t number, State state, double loss);
-  void SetLoss(std::uint64_t number, std::uint64_t level, std::optional<double> loss);
-  // State and loss of the trial at the current level, and first of all another level, if there is a better one now.
+  void Take(std::uint64_t number, State state, const TrialResult& result);
+  void SetResult(std::uint64_t number, std::uint64_t level, const std::optional<TrialResult>& result);
+  // State and result of the trial at the current level, and first of all another level, if there is a better one now.
   void Update(std::uint64_t number);
   void SetState(std::uint64_t number);
   Point Next(std::uint64_t trial);
@@ -96,10 +111,13 @@ class LearningSampler : public Sampler {
   std::unique_ptr<Sampler> drawn_;
   std::map<std::string, std::size_t, std::less<>> dimensions_;
   std::vector<LearnedTrial> trials_;
-  std::set<std::pair<double, std::uint64_t>> ranked_;
-  std::map<std::uint64_t, std::uint64_t> at_level_;  // how many trials have a loss there
+  std::set<std::pair<double, std::uint64_t>> ranked_;            // losses of trials that are done, with their numbers
+  mutable std::optional<std::vector<std::uint64_t>> by_fronts_;  // the numbers of these, until the next result
+  std::map<std::uint64_t, std::uint64_t> at_level_;              // how many trials have a result there
   std::uint64_t level_ = LearnedTrial::kWhole;
   std::uint64_t results_ = 0;
+  std::uint64_t infeasible_ = 0;
+  std::uint64_t two_losses_ = 0;
   std::uint64_t impossible_ = 0;
   std::map<std::vector<double>, std::pair<std::uint64_t, std::uint64_t>> layouts_;  // possible and impossible trials
   std::unordered_set<std::string> known_;                                           // points

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 namespace muster {
@@ -80,8 +81,53 @@ std::vector<Point> Sampler::Ask(std::uint64_t first, std::uint64_t count) {
 }
 
 // A sequence does not depend on them.
-void Sampler::Tell(std::uint64_t, std::optional<double>) {}
+void Sampler::Tell(std::uint64_t, const TrialResult&) {}
 void Sampler::TellRung(std::uint64_t, std::uint64_t, double) {}
+
+std::vector<std::size_t> ByFronts(const std::vector<std::pair<double, double>>& losses, std::size_t* first_front) {
+  std::vector<std::size_t> order(losses.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return losses[a] < losses[b]; });
+  // Each goes to the first front whose last one does not dominate it; equal ones do not dominate each other.
+  std::vector<std::vector<std::size_t>> fronts;
+  for (const std::size_t one : order) {
+    const auto dominates = [&](const std::vector<std::size_t>& front) {
+      const auto& last = losses[front.back()];
+      return last.second <= losses[one].second && last != losses[one];
+    };
+    const auto front = std::partition_point(fronts.begin(), fronts.end(), dominates);
+    if (front == fronts.end()) {
+      fronts.push_back({one});
+    } else {
+      front->push_back(one);
+    }
+  }
+  if (first_front != nullptr) *first_front = fronts.empty() ? 0 : fronts.front().size();
+  std::vector<std::size_t> by_fronts;
+  for (std::vector<std::size_t>& front : fronts) {
+    // Along a front one loss grows and the other falls.
+    const double width = losses[front.back()].first - losses[front.front()].first;
+    const double height = losses[front.front()].second - losses[front.back()].second;
+    std::vector<std::pair<double, std::size_t>> apart;
+    for (std::size_t i = 0; i < front.size(); ++i) {
+      double distance = std::numeric_limits<double>::infinity();
+      if (i > 0 && i + 1 < front.size()) {
+        const auto& before = losses[front[i - 1]];
+        const auto& after = losses[front[i + 1]];
+        distance = (width > 0 ? (after.first - before.first) / width : 0) +
+                   (height > 0 ? (before.second - after.second) / height : 0);
+      }
+      apart.emplace_back(distance, front[i]);
+    }
+    std::stable_sort(apart.begin(), apart.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [distance, one] : apart) by_fronts.push_back(one);
+  }
+  return by_fronts;
+}
+
+bool IsFeasible(const std::vector<double>& excess) {
+  return std::none_of(excess.begin(), excess.end(), [](double by) { return by > 0; });
+}
 void Sampler::Recall(std::uint64_t, const std::vector<Point>&) {}
 
 tl::unexpected<Diagnostics> RefuseSampler(const SamplerChoice& choice, std::string why, std::string hint) {

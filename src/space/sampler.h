@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "muster/plan.h"
@@ -45,6 +46,30 @@ struct SamplerChoice {
   bool operator==(const SamplerChoice&) const = default;
 };
 
+// What a trial that has ended says to a sampler.
+struct TrialResult {
+  TrialResult() = default;
+  TrialResult(std::nullopt_t) {}                                   // NOLINT(google-explicit-constructor)
+  TrialResult(double its_loss) : loss(its_loss) {}                 // NOLINT(google-explicit-constructor)
+  TrialResult(std::optional<double> its_loss) : loss(its_loss) {}  // NOLINT(google-explicit-constructor)
+
+  std::optional<double> loss = {};    // its objective, the smaller the better, if it reported one
+  std::optional<double> second = {};  // its second objective, likewise, if the sweep has one
+  // By constraint: how far its metric is beyond the bound, at most 0 if it holds; not a number: unknown.
+  std::vector<double> excess = {};
+
+  bool operator==(const TrialResult&) const = default;
+};
+
+// Results with two losses by how good they are: those that no other one dominates (is better in one and not worse in
+// the other) first, then those that only these dominate, and so on (fronts, Deb et al.: NSGA-II, 2002); of a front
+// first those with the fewest others nearby. The places of the results.
+std::vector<std::size_t> ByFronts(const std::vector<std::pair<double, double>>& losses,
+                                  std::size_t* first_front = nullptr);
+
+// Whether no constraint is known to be violated.
+bool IsFeasible(const std::vector<double>& excess);
+
 class Sampler {
  public:
   // Kind "sampler": a grid of an uncountable space, draws without a number of trials, an invalid shard, more dimensions
@@ -69,13 +94,12 @@ class Sampler {
   virtual Point At(std::uint64_t trial) = 0;
   // Whether At() is a function of the space, the choice and the number of the trial, whatever was asked and told.
   virtual bool is_sequence() const { return true; }
-  // A trial has ended: its objective as a loss, if it reported one. In the order of the sweep's journal, for each trial
-  // the last time counts.
-  virtual void Tell(std::uint64_t trial, std::optional<double> loss);
+  // A trial has ended. In the order of the sweep's journal, for each trial the last time counts.
+  virtual void Tell(std::uint64_t trial, const TrialResult& result);
   // A trial has reported this loss at a rung, from 0: there the losses of trials can be compared.
   virtual void TellRung(std::uint64_t trial, std::uint64_t rung, double loss);
   // As Tell(), of a trial that was stopped or paused: of one with rungs those say how good it is.
-  virtual void TellStopped(std::uint64_t trial, std::optional<double> loss) { Tell(trial, loss); }
+  virtual void TellStopped(std::uint64_t trial, const TrialResult& result) { Tell(trial, result); }
   // A trial was judged impossible, which is no bad result.
   virtual void TellImpossible(std::uint64_t trial) { Tell(trial, std::nullopt); }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().

@@ -1,17 +1,22 @@
 #include "space/sweep_description.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "space/sweep_fields.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
 
 namespace muster {
 
-static_assert(kTrialClassNames.size() == static_cast<std::size_t>(TrialClass::kNoResult) + 1);
+static_assert(kTrialClassNames.size() == static_cast<std::size_t>(TrialClass::kInfeasible) + 1);
 
 std::string_view TrialClassName(TrialClass trial_class) {
   return kTrialClassNames[static_cast<std::size_t>(trial_class)];
@@ -33,6 +38,72 @@ std::vector<std::string> AllTrialClassNames(bool failures_only) {
 
 double ObjectiveValue(const std::optional<Objective>& objective, double loss) {
   return objective && objective->maximize ? 0 - loss : loss;  // not -0
+}
+
+Result<MetricConstraint> ParseConstraint(const std::string& text, const Place& place) {
+  const auto refuse = [&](const std::string& why) {
+    return Fail(Error("constraint", place, "the constraint " + Quoted(text) + " " + why,
+                      "METRIC <= BOUND or METRIC >= BOUND, as in memory <= 58GiB"));
+  };
+  MetricConstraint constraint{.metric = {}, .text = text, .place = place};
+  std::size_t at = text.find("<=");
+  if (const std::size_t other = text.find(">="); other < at) {
+    at = other;
+    constraint.at_least = true;
+  }
+  if (at == std::string::npos) return refuse("has neither <= nor >=");
+  constraint.metric = Trimmed(std::string_view(text).substr(0, at));
+  if (constraint.metric.empty()) return refuse("names no metric");
+  const std::string bound(Trimmed(std::string_view(text).substr(at + 2)));
+  double number = 0;
+  const auto [rest, error] = std::from_chars(bound.data(), bound.data() + bound.size(), number);
+  if (error == std::errc() && rest == bound.data() + bound.size()) {
+    constraint.bound = number;
+  } else if (const auto bytes = ParseBytes(bound)) {
+    constraint.bound = static_cast<double>(*bytes);
+  } else if (const auto seconds = ParseDuration(bound)) {
+    constraint.bound = *seconds;
+  } else {
+    return refuse("has the bound " + Quoted(bound) + ", which is no number, no size such as 58GiB and no duration");
+  }
+  if (!std::isfinite(constraint.bound)) return refuse("has a bound that is not a finite number");
+  return constraint;
+}
+
+std::optional<double> LossOf(const Objective& objective, const std::map<std::string, Value>& metrics) {
+  const auto found = metrics.find(objective.metric);
+  if (found == metrics.end() || !found->second.IsNumber() || !std::isfinite(found->second.Number()))
+    return std::nullopt;
+  return objective.maximize ? -found->second.Number() : found->second.Number();
+}
+
+TrialResult ResultFor(const SweepDescription& sweep, std::optional<double> loss,
+                      const std::map<std::string, Value>& metrics) {
+  TrialResult result(loss);
+  if (sweep.second_objective) {
+    result.second = LossOf(*sweep.second_objective, metrics);
+    if (!result.second) result.loss.reset();
+    if (!result.loss) result.second.reset();
+  }
+  result.excess = ExcessOf(sweep.constraints, metrics);
+  return result;
+}
+
+std::vector<double> ExcessOf(const std::vector<MetricConstraint>& constraints,
+                             const std::map<std::string, Value>& metrics) {
+  std::vector<double> excess;
+  for (const MetricConstraint& constraint : constraints) {
+    const auto found = metrics.find(constraint.metric);
+    if (found == metrics.end()) {
+      excess.push_back(std::numeric_limits<double>::quiet_NaN());
+    } else if (!found->second.IsNumber() || !std::isfinite(found->second.Number())) {
+      excess.push_back(std::numeric_limits<double>::infinity());
+    } else {
+      const double by = found->second.Number() - constraint.bound;
+      excess.push_back(constraint.at_least ? -by : by);
+    }
+  }
+  return excess;
 }
 
 namespace {
@@ -125,6 +196,16 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
         Error("sampler", sweep.sampler.place,
               std::string(KindOf(sweep.sampler).name) + " learns from results, and the sweep has no objective",
               "objective = muster.minimize \"loss\", or --minimize loss"));
+  }
+  if (sweep.second_objective && sweep.second_objective->metric == sweep.objective->metric) {
+    problems.push_back(Error("objective", sweep.second_objective->place,
+                             "both objectives of the sweep are of " + Quoted(sweep.objective->metric),
+                             "two objectives are of two metrics: --minimize loss --minimize latency"));
+  }
+  if (!sweep.constraints.empty() && !sweep.objective) {
+    problems.push_back(Error("constraint", sweep.constraints.front().place,
+                             "a constraint says which results may be the best, and the sweep has no objective",
+                             "objective = muster.minimize \"loss\", or --minimize loss"));
   }
   if (!sweep.early_stop) return problems;
   const EarlyStopChoice& stop = *sweep.early_stop;

@@ -20,24 +20,27 @@ namespace muster {
 // How an attempt, or a trial, ended.
 enum class TrialClass : std::uint8_t {
   kOk,
-  kStopped,    // by early stopping: a valid result
-  kOomDevice,  // out of memory on a device
-  kOomHost,    // out of memory on the host: killed by the kernel
-  kDiverged,   // the objective is not a finite number
-  kTimeout,    // limits.time or limits.start
-  kHostLost,   // a host or its agent was lost, or could not start anything
-  kPreempted,  // ended by a signal that this sweep did not send
-  kUserError,  // the program refused its arguments (exit code 2, or a pattern for this class)
-  kCrash,      // every other failure
-  kStalled,    // limits.silent
-  kNoResult,   // it succeeded without reporting the objective
+  kStopped,     // by early stopping: a valid result
+  kOomDevice,   // out of memory on a device
+  kOomHost,     // out of memory on the host: killed by the kernel
+  kDiverged,    // the objective is not a finite number
+  kTimeout,     // limits.time or limits.start
+  kHostLost,    // a host or its agent was lost, or could not start anything
+  kPreempted,   // ended by a signal that this sweep did not send
+  kUserError,   // the program refused its arguments (exit code 2, or a pattern for this class)
+  kCrash,       // every other failure
+  kStalled,     // limits.silent
+  kNoResult,    // it succeeded without reporting the objective
+  kInfeasible,  // it succeeded, and what it reported violates a constraint: a valid result
 };
-inline constexpr std::array<std::string_view, 12> kTrialClassNames = {
-    "ok",        "stopped",   "oom_device", "oom_host", "diverged", "timeout",
-    "host_lost", "preempted", "user_error", "crash",    "stalled",  "no_result"};
+inline constexpr std::array<std::string_view, 13> kTrialClassNames = {
+    "ok",        "stopped",    "oom_device", "oom_host", "diverged",  "timeout",   "host_lost",
+    "preempted", "user_error", "crash",      "stalled",  "no_result", "infeasible"};
 std::string_view TrialClassName(TrialClass trial_class);
 std::optional<TrialClass> ParseTrialClass(std::string_view name);
-constexpr bool IsFailure(TrialClass trial_class) { return trial_class > TrialClass::kStopped; }
+constexpr bool IsFailure(TrialClass trial_class) {
+  return trial_class > TrialClass::kStopped && trial_class != TrialClass::kInfeasible;
+}
 // Names for hints: all classes, or only failures.
 std::vector<std::string> AllTrialClassNames(bool failures_only);
 
@@ -51,6 +54,25 @@ struct Objective {
 
 // The value of the objective for a loss; without an objective, the loss itself.
 double ObjectiveValue(const std::optional<Objective>& objective, double loss);
+
+// What the last value of a metric has to be, so that the trial's result is one to choose: "memory <= 58GiB".
+struct MetricConstraint {
+  std::string metric;
+  bool at_least = false;  // else at most
+  double bound = 0;
+  std::string text;  // as it was written
+  Place place = {};
+
+  bool operator==(const MetricConstraint&) const = default;
+};
+
+// "METRIC <= BOUND" or "METRIC >= BOUND"; the bound is a number, a size in bytes ("58GiB"), or a duration in seconds
+// ("20ms"). Kind "constraint".
+Result<MetricConstraint> ParseConstraint(const std::string& text, const Place& place = {});
+
+// TrialResult::excess for the last values of metrics.
+std::vector<double> ExcessOf(const std::vector<MetricConstraint>& constraints,
+                             const std::map<std::string, Value>& metrics);
 
 struct EarlyStopChoice {
   enum class Kind : std::uint8_t { kAsha, kMedian, kHyperband };  // sweep/scheduler/stop_rules.h
@@ -102,6 +124,14 @@ struct BudgetChoice {
   bool operator==(const BudgetChoice&) const = default;
 };
 
+// When a sweep begins no further trial, since it is of no use.
+struct StopAfterChoice {
+  std::optional<std::uint64_t> failures = {};  // trials that failed alike, with no result among them
+  Place place = {};
+
+  bool operator==(const StopAfterChoice&) const = default;
+};
+
 struct SweepDescription {
   std::string name;
   std::string doc;
@@ -111,15 +141,26 @@ struct SweepDescription {
   std::vector<Point> seed_points = {};
   std::vector<Place> seed_places = {};
   std::optional<Objective> objective;
+  // Besides the first one, by which trials are ranked and stopped early where one number is needed.
+  std::optional<Objective> second_objective = {};
+  std::vector<MetricConstraint> constraints = {};
   std::optional<EarlyStopChoice> early_stop;
   MetricsChoice metrics;
   RetryChoice retry;
   BudgetChoice budget;
+  StopAfterChoice stop_after = {};
   bool has_where = false;          // the file has a condition of its own
   std::vector<std::string> where;  // from the command line: Lua expressions over parameters and derived values
 
   bool operator==(const SweepDescription&) const = default;
 };
+
+// The loss of an objective for the last values of metrics; nothing if it is not among them, or not a finite number.
+std::optional<double> LossOf(const Objective& objective, const std::map<std::string, Value>& metrics);
+
+// What a trial that ended with this loss and these last values of metrics says to the sampler.
+TrialResult ResultFor(const SweepDescription& sweep, std::optional<double> loss,
+                      const std::map<std::string, Value>& metrics);
 
 // A chosen point of the sweep: `given` with the values that all points of the space have. It need not be a point of the
 // space. Kind "point": a name that is not swept, or an axis that every point has without a value.

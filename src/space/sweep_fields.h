@@ -19,6 +19,7 @@ struct ByClassNames {};  // trial classes that JSON writes as their names (sweep
 
 inline constexpr std::array<std::string_view, 6> kSpaceKindNames = {"axis", "fixed", "product", "zip", "union", "when"};
 inline constexpr std::array<std::string_view, 3> kEarlyStopNames = {"asha", "median", "hyperband"};
+inline constexpr std::array<std::string_view, 2> kComparisonNames = {"<=", ">="};
 inline constexpr std::array<std::string_view, 2> kDirectionNames = {"minimize", "maximize"};
 inline constexpr auto kSamplerNames = [] {
   std::array<std::string_view, std::size(kSamplers)> names;
@@ -64,6 +65,13 @@ void Fields(V& v, Objective& objective) {
 }
 
 template <class V>
+void Fields(V& v, MetricConstraint& constraint) {
+  v("bound", constraint.bound), v("comparison", WithNames(constraint.at_least, kComparisonNames));
+  v("metric", constraint.metric), v("text", constraint.text);
+  v(constraint.place);
+}
+
+template <class V>
 void Fields(V& v, EarlyStopChoice& stop) {
   const bool is_asha = stop.kind == EarlyStopChoice::Kind::kAsha;
   const bool has_rungs = stop.has_rungs();
@@ -89,7 +97,7 @@ void Fields(V& v, RetryChoice& retry) {
   v("quarantine_host_after", retry.quarantine_host_after);
   v(retry.place);
   if constexpr (V::kReading) {
-    const auto is_one = [](TrialClass named) { return named <= TrialClass::kStalled; };
+    const auto is_one = [](TrialClass named) { return static_cast<std::size_t>(named) < kTrialClassNames.size(); };
     bool all = std::all_of(retry.on.begin(), retry.on.end(), is_one);
     for (const auto& [named, pattern] : retry.patterns) all = all && is_one(named);
     if (all) return;
@@ -107,14 +115,22 @@ void Fields(V& v, BudgetChoice& budget) {
 }
 
 template <class V>
+void Fields(V& v, StopAfterChoice& stop) {
+  v("failures", As<UnlessNone>(stop.failures));
+  v(stop.place);
+}
+
+template <class V>
 void Fields(V& v, SweepDescription& sweep) {
   std::string branches = "weighted";  // sweeps that began before unions had weights have no such member
   v("branches", OnlyIf(sweep.sampler.weighted, branches));
-  v("budget", sweep.budget), v("doc", sweep.doc), v("early_stop", As<UnlessNone>(sweep.early_stop));
+  v("budget", sweep.budget), v("constraints", As<UnlessNone>(sweep.constraints)), v("doc", sweep.doc);
+  v("early_stop", As<UnlessNone>(sweep.early_stop));
   v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
   v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
-  v("seed_points", As<UnlessNone>(sweep.seed_points));
-  v("space", sweep.space), v("where", sweep.where);
+  v("second_objective", As<UnlessNone>(sweep.second_objective)), v("seed_points", As<UnlessNone>(sweep.seed_points));
+  v("space", sweep.space), v("stop_after", OnlyIf(sweep.stop_after.failures.has_value(), sweep.stop_after));
+  v("where", sweep.where);
   v(sweep.seed_places);
 }
 

@@ -162,12 +162,9 @@ class TpeSampler final : public LearningSampler {
   // the others, with trials that failed or run.
   std::pair<Parzen, Parzen> Densities() const {
     auto share = static_cast<std::size_t>(std::ceil(kGoodShare * static_cast<double>(results())));
-    if (has_rungs()) share = std::min(share, (ranked().size() + 1) / 2);  // the others have not come so far
+    if (has_rungs()) share = std::min(share, (done() + 1) / 2);  // the others have not come so far
     std::vector<const LearnedTrial*> good;
-    for (const auto& [loss, number] : ranked()) {
-      if (good.size() == std::min(share, kMaxGood)) break;
-      good.push_back(&trials()[number]);
-    }
+    for (const std::uint64_t number : Best(std::min(share, kMaxGood))) good.push_back(&trials()[number]);
     std::set<const LearnedTrial*> chosen(good.begin(), good.end());
     std::vector<const LearnedTrial*> others;
     for (auto trial = trials().rbegin(); trial != trials().rend() && others.size() < kMaxOthers; ++trial) {

@@ -1,8 +1,13 @@
 // Tests the regression that a sampler learns by: gradients against differences, closed forms, and what a fit recovers.
 #include "space/gaussian_process.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -145,6 +150,61 @@ TEST(GaussianProcess, MinimizesInABox) {
   const std::vector<double> at_side = MinimizeInBox(function, {-1, 0.2}, -2, 0.5, 500);
   EXPECT_NEAR(at_side[0], 0.5, 1e-3);
   EXPECT_NEAR(at_side[1], 0.25, 1e-3);
+}
+
+// By draws from two normal distributions.
+TEST(HypervolumeImprovement, IsTheMeanOfWhatResultsAdd) {
+  const std::vector<std::pair<double, double>> front = {{0, 1}, {0.5, 0.2}, {1, 0}, {0.8, 0.9}};
+  const HypervolumeImprovement improvement(front);
+  const auto area = [](std::vector<std::pair<double, double>> losses) {
+    std::sort(losses.begin(), losses.end());
+    double sum = 0;
+    double below = 1.1;
+    for (const auto& [first, second] : losses) {
+      if (first >= 1.1 || second >= below) continue;
+      sum += (1.1 - first) * (below - second);
+      below = second;
+    }
+    return sum;
+  };
+  const double before = area(front);
+  std::mt19937 random(7);
+  for (const auto& [first, second] :
+       {std::pair<GaussianProcess::Prediction, GaussianProcess::Prediction>{{0.4, 0.3}, {0.5, 0.2}},
+        {{-0.5, 0.1}, {1.05, 0.3}},
+        {{0.9, 0.5}, {0.9, 0.5}}}) {
+    std::normal_distribution<double> one(first.mean, first.deviation);
+    std::normal_distribution<double> other(second.mean, second.deviation);
+    double sum = 0;
+    constexpr int kDraws = 40'000;
+    for (int i = 0; i < kDraws; ++i) {
+      std::vector<std::pair<double, double>> with = front;
+      with.emplace_back(one(random), other(random));
+      sum += area(with) - before;
+    }
+    EXPECT_NEAR(std::exp(improvement.At(first, second).value), sum / kDraws, 0.02 * sum / kDraws + 1e-4);
+  }
+}
+
+TEST(HypervolumeImprovement, HasTheGradientOfItsValue) {
+  const HypervolumeImprovement improvement({{0, 1}, {0.5, 0.2}, {1, 0}});
+  for (const double away : {0.0, 1.0, 30.0}) {
+    const std::array<GaussianProcess::Prediction, 2> at = {{{0.4 + away, 0.3}, {0.5 + away, 0.2}}};
+    const auto value = improvement.At(at[0], at[1]);
+    ASSERT_TRUE(std::isfinite(value.value)) << away;
+    constexpr double kStep = 1e-6;
+    for (const std::size_t loss : {0U, 1U}) {
+      for (const bool mean : {true, false}) {
+        auto before = at;
+        auto after = at;
+        (mean ? before[loss].mean : before[loss].deviation) -= kStep;
+        (mean ? after[loss].mean : after[loss].deviation) += kStep;
+        const double slope =
+            (improvement.At(after[0], after[1]).value - improvement.At(before[0], before[1]).value) / (2 * kStep);
+        EXPECT_NEAR(mean ? value.by_mean[loss] : value.by_deviation[loss], slope, 1e-4 * (1 + std::abs(slope)));
+      }
+    }
+  }
 }
 
 }  // namespace

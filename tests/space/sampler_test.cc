@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -225,7 +226,7 @@ TEST(Sampler, ReportsWhyASpaceIsUnsuitable) {
 
 // A sampler that learns, whose trials have the loss of a function; those for which it has none fail.
 struct Learning {
-  using Loss = std::function<std::optional<double>(const Point&)>;
+  using Loss = std::function<TrialResult(const Point&)>;
 
   Learning(const Space& description, std::uint64_t trials, Loss of, Kind by = Kind::kTpe)
       : space(*CompiledSpace::Of(description)), loss(std::move(of)), kind(by) {
@@ -539,6 +540,181 @@ TEST(ChooseSampler, SaysWhichAndWhy) {
 TEST(TpeSampler, NeedsANumberOfTrialsForAContinuousSpace) {
   EXPECT_EQ(PointsOf(kContinuous, {Kind::kTpe}), std::vector<std::string>{"missing number of trials"});
   EXPECT_EQ(PointsOf(kCounted, {Kind::kTpe}).size(), 48U);
+}
+
+// The best results by far violate the constraint, which holds for half of the points.
+const Space kSquare =
+    ProductOf({AxisSpace({"x", Axis::Kind::kUniform, {}, 0, 1}), AxisSpace({"y", Axis::Kind::kUniform, {}, 0, 1})});
+TrialResult Constrained(const Point& point) {
+  const double x = point.at("x").Number();
+  const double y = point.at("y").Number();
+  TrialResult result(-x - y);
+  result.excess = {x + y - 1, y - 2};
+  return result;
+}
+
+std::size_t FeasibleAfter(const Learning& sampler, std::size_t first, const Learning::Loss& judge) {
+  return static_cast<std::size_t>(std::count_if(sampler.points.begin() + static_cast<std::ptrdiff_t>(first),
+                                                sampler.points.end(),
+                                                [&](const Point& point) { return IsFeasible(judge(point).excess); }));
+}
+
+TEST(ConstrainedSamplers, TryFewPointsThatViolateAConstraint) {
+  const auto wells = [](const Point& point) {  // the deeper one is not feasible
+    const auto near = [&](double at) {
+      const double x = point.at("x").Number() - at;
+      const double y = point.at("y").Number() - at;
+      return std::exp(-(x * x + y * y) / 0.05);
+    };
+    TrialResult result(-near(0.25) - 3 * near(0.8));
+    result.excess = {point.at("x").Number() + point.at("y").Number() - 1};
+    return result;
+  };
+  for (const Kind kind : {Kind::kTpe, Kind::kGp}) {
+    Learning sampler(kSquare, 50, wells, kind);
+    sampler.RunTo(50);
+    EXPECT_GE(FeasibleAfter(sampler, 20, wells), 20U) << "of 30";
+    Learning blind(
+        kSquare, 50, [&](const Point& point) { return wells(point).loss; }, kind);
+    blind.RunTo(50);
+    EXPECT_LE(FeasibleAfter(blind, 20, wells), 10U) << "without the constraint";
+  }
+}
+
+TEST(ConstrainedSamplers, OfAGaussianProcessReachesTheBound) {
+  Learning gp(kSquare, 40, Constrained, Kind::kGp);
+  gp.RunTo(40);
+  double best = 0;
+  for (const Point& point : gp.points) {
+    const TrialResult result = Constrained(point);
+    if (IsFeasible(result.excess)) best = std::min(best, *result.loss);
+  }
+  EXPECT_LT(best, -0.98) << "-1 is the best that is feasible";
+}
+
+TEST(ConstrainedSamplers, OfAGaussianProcessFindsAFeasiblePointIfThereWasNone) {
+  const auto corner = [](const Point& point) {
+    TrialResult result(point.at("x").Number());
+    result.excess = {1.9 - point.at("x").Number() - point.at("y").Number()};
+    return result;
+  };
+  Learning gp(kSquare, 30, corner, Kind::kGp);
+  gp.RunTo(10);
+  ASSERT_EQ(FeasibleAfter(gp, 0, corner), 0U) << "it holds for one point of 200";
+  gp.RunTo(30);
+  EXPECT_GE(FeasibleAfter(gp, 10, corner), 3U);
+}
+
+TEST(ConstrainedSamplers, TryTheSamePointsAfterAnyInterruption) {
+  for (const Kind kind : {Kind::kTpe, Kind::kGp}) {
+    Learning whole(kSquare, 24, Constrained, kind);
+    whole.RunTo(24, 2);
+    for (const std::size_t cut : {4U, 12U, 18U}) {
+      Learning cut_short(kSquare, 24, Constrained, kind);
+      cut_short.RunTo(cut, 2);
+      cut_short.ResumeAfter(cut);
+      cut_short.RunTo(24, 2);
+      EXPECT_EQ(cut_short.Texts(), whole.Texts()) << cut;
+    }
+  }
+}
+
+TEST(Fronts, HaveFirstWhatNothingElseDominates) {
+  const std::vector<std::pair<double, double>> losses = {{3, 1}, {2, 2}, {3, 3}, {1, 3}, {2, 2}, {1, 4}, {4, 1}};
+  std::size_t first = 0;
+  const std::vector<std::size_t> order = ByFronts(losses, &first);
+  ASSERT_EQ(order.size(), losses.size());
+  EXPECT_EQ(std::set<std::size_t>(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first)),
+            (std::set<std::size_t>{0, 1, 3, 4}))
+      << "of equal ones both";
+  EXPECT_EQ((std::set<std::size_t>{order[0], order[1]}), (std::set<std::size_t>{0, 3})) << "its ends come first";
+  EXPECT_EQ(ByFronts({}, &first), std::vector<std::size_t>());
+  EXPECT_EQ(first, 0U);
+}
+
+TEST(Fronts, AreThoseOfTheDefinition) {
+  std::vector<std::pair<double, double>> losses;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    losses.emplace_back(std::floor(20 * Draw(1, i, "a")), std::floor(20 * Draw(1, i, "b")));
+  }
+  const auto dominates = [&](std::size_t one, std::size_t other) {
+    return losses[one].first <= losses[other].first && losses[one].second <= losses[other].second &&
+           losses[one] != losses[other];
+  };
+  std::set<std::size_t> left;
+  for (std::size_t i = 0; i < losses.size(); ++i) left.insert(i);
+  const std::vector<std::size_t> order = ByFronts(losses);
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::set<std::size_t> front;
+    for (const std::size_t one : left) {
+      if (std::none_of(left.begin(), left.end(), [&](std::size_t other) { return dominates(other, one); })) {
+        front.insert(one);
+      }
+    }
+    const auto at = order.begin() + static_cast<std::ptrdiff_t>(begin);
+    EXPECT_EQ(std::set<std::size_t>(at, at + static_cast<std::ptrdiff_t>(front.size())), front);
+    for (const std::size_t one : front) left.erase(one);
+    begin += front.size();
+  }
+}
+
+// The front is y = 0, from (0, 1) to (1, 0): the further y is from it, the worse are both.
+TrialResult Opposed(const Point& point) {
+  const double x = point.at("x").Number();
+  const double y = point.at("y").Number();
+  TrialResult result(x * x + y);
+  result.second = (1 - x) * (1 - x) + y;
+  return result;
+}
+
+// The area that the results dominate up to (2, 2); of the front itself 4 - 1/6 = 3.83.
+double AreaOf(const Learning& sampler) {
+  std::vector<std::pair<double, double>> losses;
+  for (const Point& point : sampler.points) losses.emplace_back(*Opposed(point).loss, *Opposed(point).second);
+  std::sort(losses.begin(), losses.end());
+  double area = 0;
+  double below = 2;
+  for (const auto& [first, second] : losses) {
+    if (first >= 2 || second >= below) continue;
+    area += (2 - first) * (below - second);
+    below = second;
+  }
+  return area;
+}
+
+TEST(SamplersOfTwoObjectives, FindTheParetoFront) {
+  const double random = [] {
+    Learning draws(kSquare, 40, Opposed, Kind::kRandom);
+    draws.RunTo(40);
+    return AreaOf(draws);
+  }();
+  Learning tpe(kSquare, 40, Opposed, Kind::kTpe);
+  tpe.RunTo(40);
+  EXPECT_GT(AreaOf(tpe), random + 0.05);
+  Learning gp(kSquare, 40, Opposed, Kind::kGp);
+  gp.RunTo(40);
+  EXPECT_GT(AreaOf(gp), 3.75);
+  const auto has = [&](double low, double high) {
+    return std::any_of(gp.points.begin(), gp.points.end(), [&](const Point& point) {
+      return point.at("y").Number() < 0.05 && point.at("x").Number() >= low && point.at("x").Number() < high;
+    });
+  };
+  for (const double low : {0.0, 0.2, 0.4, 0.6, 0.8})
+    EXPECT_TRUE(has(low, low + 0.2)) << "no point of this part: " << low;
+}
+
+TEST(SamplersOfTwoObjectives, TryTheSamePointsAfterAnyInterruption) {
+  for (const Kind kind : {Kind::kTpe, Kind::kGp}) {
+    Learning whole(kSquare, 24, Opposed, kind);
+    whole.RunTo(24, 2);
+    for (const std::size_t cut : {4U, 12U, 18U}) {
+      Learning cut_short(kSquare, 24, Opposed, kind);
+      cut_short.RunTo(cut, 2);
+      cut_short.ResumeAfter(cut);
+      cut_short.RunTo(24, 2);
+      EXPECT_EQ(cut_short.Texts(), whole.Texts()) << cut;
+    }
+  }
 }
 
 }  // namespace

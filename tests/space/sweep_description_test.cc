@@ -1,6 +1,11 @@
 // Tests the description of a sweep as JSON: of each choice the members that it has.
 #include "space/sweep_description.h"
 
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/values/value_text.h"
@@ -87,6 +92,48 @@ TEST(SweepDescription, OfASamplerThatLearnsNeedsAnObjective) {
   EXPECT_EQ(problems.front().hint, "objective = muster.minimize \"loss\", or --minimize loss");
   sweep.objective = {.metric = "loss"};
   EXPECT_TRUE(CheckSweep(sweep).empty());
+}
+
+TEST(SweepDescription, ReadsConstraintsOnMetrics) {
+  const auto memory = ParseConstraint("memory <= 58GiB");
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->metric, "memory");
+  EXPECT_FALSE(memory->at_least);
+  EXPECT_EQ(memory->bound, 58.0 * (1U << 30U));
+  const auto accuracy = ParseConstraint("val.accuracy>=.5e-1");
+  ASSERT_TRUE(accuracy);
+  EXPECT_EQ(accuracy->metric, "val.accuracy");
+  EXPECT_TRUE(accuracy->at_least);
+  EXPECT_EQ(accuracy->bound, 0.05);
+  EXPECT_EQ(ParseConstraint("latency <= 20ms")->bound, 0.02);
+  SweepDescription sweep;
+  EXPECT_EQ(MemberText(sweep, "constraints"), "");
+  sweep.constraints = {*memory};
+  EXPECT_EQ(MemberText(sweep, "constraints"),
+            R"([{"bound":62277025792.0,"comparison":"<=","metric":"memory","text":"memory <= 58GiB"}])");
+  EXPECT_EQ(CheckSweep(sweep).front().message,
+            "a constraint says which results may be the best, and the sweep has no objective");
+}
+
+TEST(SweepDescription, RefusesTextsThatAreNoConstraints) {
+  for (const auto& [text, why] :
+       {std::pair("memory < 58GiB", "has neither <= nor >="), std::pair("<= 5", "names no metric"),
+        std::pair("memory <= lots", "has the bound \"lots\""), std::pair("memory <=", "has the bound \"\""),
+        std::pair("memory <= nan", "not a finite number"), std::pair("", "has neither")}) {
+    const auto constraint = ParseConstraint(text);
+    ASSERT_FALSE(constraint) << text;
+    EXPECT_NE(constraint.error().front().message.find(why), std::string::npos) << constraint.error().front().message;
+    EXPECT_NE(constraint.error().front().hint.find("memory <= 58GiB"), std::string::npos);
+  }
+}
+
+TEST(SweepDescription, SaysHowFarMetricsAreBeyondTheirBounds) {
+  const std::vector<MetricConstraint> constraints = {*ParseConstraint("memory <= 10"), *ParseConstraint("speed >= 2")};
+  EXPECT_EQ(ExcessOf(constraints, {{"memory", Value(10)}, {"speed", Value(2.5)}}), (std::vector<double>{0, -0.5}));
+  EXPECT_TRUE(IsFeasible(ExcessOf(constraints, {{"memory", Value(10)}, {"speed", Value(2.5)}})));
+  EXPECT_FALSE(IsFeasible(ExcessOf(constraints, {{"memory", Value(10)}, {"speed", Value(1)}})));
+  EXPECT_FALSE(IsFeasible(ExcessOf(constraints, {{"memory", Value()}, {"speed", Value(3)}}))) << "a null is no number";
+  EXPECT_TRUE(std::isnan(ExcessOf(constraints, {{"speed", Value(3)}}).front())) << "unknown";
 }
 
 }  // namespace

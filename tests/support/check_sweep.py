@@ -14,7 +14,7 @@ import sys
 
 EVENTS = {"sweep_began", "points_judged", "attempt_began", "rung_reached", "median_stopped", "attempt_ended",
           "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended", "trial_promoted"}
-CLASSES = {"ok", "stopped", "oom_device", "oom_host", "diverged", "timeout", "host_lost", "preempted", "user_error",
+CLASSES = {"ok", "infeasible", "stopped", "oom_device", "oom_host", "diverged", "timeout", "host_lost", "preempted", "user_error",
            "crash", "stalled", "no_result"}
 
 

@@ -35,10 +35,10 @@ class Climber final : public Sampler {
   }
   Point At(std::uint64_t trial) override { return known_.at(trial); }
   bool is_sequence() const override { return false; }
-  void Tell(std::uint64_t trial, std::optional<double> loss) override {
+  void Tell(std::uint64_t trial, const TrialResult& result) override {
     ended_.insert(trial);
-    if (!loss || *loss >= least_) return;
-    least_ = *loss;
+    if (!result.loss || *result.loss >= least_) return;
+    least_ = *result.loss;
     best_ = *known_.at(trial).at("x").AsInt();
     step_ = std::max<std::int64_t>(1, step_ / 2);
   }
@@ -60,7 +60,7 @@ class Climb : public ScheduledSweep {
   explicit Climb(std::vector<SweepEntry> before = {})
       : ScheduledSweep(100, {}, {{"", 0, 2}}, ProgressOf(before), {}, [&before](const CompiledSpace& compiled) {
           auto made = std::make_unique<Climber>(compiled, SamplerChoice());
-          for (const SweepEntry& entry : before) Inform(*made, entry);
+          for (const SweepEntry& entry : before) Inform(*made, {}, entry);
           return made;
         }) {
     entries = std::move(before);

@@ -106,7 +106,7 @@ TEST(OptimizerLines, ReportSpaceResultsAndImpossiblePoints) {
   EXPECT_EQ(*FieldOf(*begin, "fixed"), Value(Value::Map{{"mode", Value("fast")}}));
   EXPECT_EQ(*FieldOf(*begin, "trials"), Value(5));
 
-  OptimizerLines lines(sweep.objective);
+  OptimizerLines lines(sweep);
   PointsJudged judged{0, 2, {{"too large", "r.lua:3", {{1, 1}}}}};
   judged.points = {{{"n", Value(1)}}, {{"n", Value(2)}}};
   EXPECT_EQ(lines.Take(judged),
@@ -125,6 +125,46 @@ TEST(OptimizerLines, ReportSpaceResultsAndImpossiblePoints) {
   EXPECT_EQ(lines.Take(ended),
             "{\"class\":\"oom_device\",\"event\":\"result\",\"format\":1,\"point\":{\"n\":1},\"state\":\"failed\","
             "\"trial\":0}\n");
+}
+
+TEST(OptimizerLines, ReportHowFarAResultIsBeyondTheConstraints) {
+  SweepDescription sweep;
+  sweep.space = Described();
+  sweep.objective = Objective{"accuracy", true, {}};
+  sweep.constraints = {*ParseConstraint("memory <= 10"), *ParseConstraint("speed >= 1")};
+  const auto begin = ValueFromJsonText(OptimizerLines::Begin(sweep, "abc", 5));
+  EXPECT_EQ(FieldOf(*begin, "constraints")->AsList()->size(), 2U);
+  OptimizerLines lines(sweep);
+  PointsJudged judged{0, 1, {}};
+  judged.points = {{{"n", Value(1)}}};
+  lines.Take(judged);
+  AttemptEnded ended;
+  ended.loss = -0.75;
+  ended.trial_class = TrialClass::kInfeasible;
+  ended.metrics = {{"memory", Value(12)}, {"speed", Value(3)}};
+  EXPECT_EQ(lines.Take(ended),
+            "{\"class\":\"infeasible\",\"event\":\"result\",\"excess\":[2.0,-2.0],\"format\":1,\"point\":{\"n\":1},"
+            "\"state\":\"complete\",\"trial\":0,\"value\":0.75}\n");
+}
+
+TEST(OptimizerLines, ReportTheSecondObjective) {
+  SweepDescription sweep;
+  sweep.space = Described();
+  sweep.objective = Objective{"loss", false, {}};
+  sweep.second_objective = Objective{"speed", true, {}};
+  const auto begin = ValueFromJsonText(OptimizerLines::Begin(sweep, "abc", 5));
+  EXPECT_EQ(*FieldOf(*begin, "second_metric"), Value("speed"));
+  EXPECT_EQ(*FieldOf(*begin, "second_direction"), Value("maximize"));
+  OptimizerLines lines(sweep);
+  PointsJudged judged{0, 1, {}};
+  judged.points = {{{"n", Value(1)}}};
+  lines.Take(judged);
+  AttemptEnded ended;
+  ended.loss = 0.5;
+  ended.metrics = {{"loss", Value(0.5)}, {"speed", Value(3)}};
+  EXPECT_EQ(lines.Take(ended),
+            "{\"class\":\"ok\",\"event\":\"result\",\"format\":1,\"point\":{\"n\":1},\"second_value\":3.0,"
+            "\"state\":\"complete\",\"trial\":0,\"value\":0.5}\n");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class ScheduledSweep {
     sweep.space = of ? *std::move(of) : Values(points);
     space.emplace(*CompiledSpace::Of(sweep.space));
     sampler = sampled ? sampled(*space) : *Sampler::Of(*space, sweep.sampler);
-    trial_points.emplace(*sampler);
+    trial_points.emplace(*sampler, sweep);
     for (const SweepEntry& entry : known) trial_points->Take(entry);
     scheduler.emplace(sweep, *trial_points, std::move(progress),
                       HostPool(std::move(hosts), sweep.budget.slots, sweep.budget.devices),

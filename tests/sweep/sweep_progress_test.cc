@@ -183,5 +183,19 @@ TEST(SweepProgress, KnowsItsLastHead) {
   EXPECT_TRUE(progress.quarantined().contains("n1"));
 }
 
+TEST(SweepProgress, HasNoBestTrialThatViolatesAConstraint) {
+  const SweepBegan head{"id", "name", 2, 1, 1, "b", "v", "r", false};
+  const SweepProgress progress =
+      ProgressOf({head, PointsJudged{0, 2, {}}, Began(0), Ended(0, 0, TrialClass::kInfeasible, 0.1), Began(1),
+                  Ended(1, 0, TrialClass::kOk, 0.5)});
+  ASSERT_TRUE(progress.best());
+  EXPECT_EQ(progress.best()->trial, 1U);
+  EXPECT_EQ(progress.count(TrialClass::kInfeasible), 1U);
+  EXPECT_EQ(progress.failed(), 0U) << "it has a result";
+  EXPECT_EQ(ResultOf(OutcomeOf(Ended(0, 0, TrialClass::kInfeasible, 0.1))), 0.1);
+  EXPECT_FALSE(IsKeptInstead(OutcomeOf(Ended(0, 1, TrialClass::kInfeasible, 0.1)),
+                             OutcomeOf(Ended(0, 0, TrialClass::kOk, 0.5))));
+}
+
 }  // namespace
 }  // namespace muster

@@ -466,5 +466,31 @@ TEST(TrialScheduler, CountsNanAsDivergence) {
   EXPECT_TRUE(scheduled.scheduler->running().progress(0)->diverged());
 }
 
+TEST(TrialScheduler, SaysWhenAsManyTrialsFailedAlikeAsAreAllowed) {
+  SweepDescription with;
+  with.stop_after.failures = 3;
+  ScheduledSweep sweep(12, with, {{"", 0, 12}});
+  sweep.ResumeFrom();
+  sweep.Judge();
+  ASSERT_EQ(sweep.Start().size(), 12U);
+  TrialNumber next = 0;
+  const auto fail = [&](TrialClass trial_class, const std::string& why) {
+    TrialScheduler::AttemptEnd end;
+    end.trial_class = trial_class;
+    end.why = why;
+    sweep.scheduler->Ended(next++, std::move(end));
+    return sweep.scheduler->failed_alike();
+  };
+  EXPECT_EQ(fail(TrialClass::kOomDevice, "worker.0 exited with code 7"), "");
+  EXPECT_EQ(fail(TrialClass::kOomDevice, "worker.1 exited with code 7"), "");
+  sweep.End(next++);
+  EXPECT_EQ(fail(TrialClass::kOomDevice, "worker.0 exited with code 7"), "") << "one has a result since";
+  EXPECT_EQ(fail(TrialClass::kCrash, "worker.0 exited with code 7"), "");
+  EXPECT_EQ(fail(TrialClass::kOomDevice, "worker.0 exited with code 9"), "");
+  EXPECT_EQ(fail(TrialClass::kCrash, "another reason"), "");
+  EXPECT_EQ(fail(TrialClass::kOomDevice, "worker.2 exited with code 7"),
+            "3 trials failed alike, none has a result: oom_device: worker.2 exited with code 7");
+}
+
 }  // namespace
 }  // namespace muster

@@ -73,6 +73,8 @@ struct OpenedSweep {
 struct PrintedObjective {
   std::string metric;
   bool maximize = false;
+
+  bool operator==(const PrintedObjective&) const = default;
 };
 template <class V>
 void Parts(V& v, const PrintedObjective& objective) {

@@ -133,8 +133,13 @@ Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& c
       columns.push_back("param." + name);
       heads.push_back(Printable(name));
     }
-    for (const char* name : {"value", "took", "hosts", "tags", "why"}) columns.emplace_back(name);
+    columns.emplace_back("value");
     heads.push_back(Printable(sweep->ValueName()));
+    if (const auto& second = sweep->file.second_objective) {
+      columns.push_back("metric." + second->metric);
+      heads.push_back(Printable(second->metric));
+    }
+    for (const char* name : {"took", "hosts", "tags", "why"}) columns.emplace_back(name);
     for (const char* head : {"TOOK", "HOSTS", "TAGS", "WHY"}) heads.emplace_back(head);
   } else {
     heads = HeadOf(columns);
@@ -303,7 +308,10 @@ struct Compared {
 std::string ObjectiveText(const OpenedSweep& sweep) {
   const auto& objective = sweep.file.objective;
   if (!objective) return "none";
-  return fmt::format("the {} {}", objective->maximize ? "largest" : "smallest", Printable(objective->metric));
+  const auto text = [](const Objective& one) {
+    return fmt::format("the {} {}", one.maximize ? "largest" : "smallest", Printable(one.metric));
+  };
+  return text(*objective) + (sweep.file.second_objective ? ", " + text(*sweep.file.second_objective) : "");
 }
 
 // "0.25", "0.9 (stopped)", "crash".

@@ -1,12 +1,19 @@
 // muster best: prints the best trials of a sweep, with swept values and metrics.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
@@ -22,19 +29,22 @@ namespace {
 
 struct BestOptions {
   std::string sweep;
-  std::uint64_t most = 1;
+  std::optional<std::uint64_t> most;
   std::vector<std::string> where;
   bool json = false;
 };
 
 void Print(const OpenedSweep& sweep, const std::vector<TrialFacts>& trials) {
   std::vector<std::vector<std::string>> rows = {{"TRIAL", "ID", Printable(sweep.ValueName())}};
+  const auto& second = sweep.file.second_objective;
+  if (second) rows.front().push_back(Printable(second->metric));
   for (const std::string& name : sweep.file.names) rows.front().push_back(Printable(name));
   rows.front().emplace_back("TOOK");
   for (const TrialFacts& trial : trials) {
     std::vector<std::string>& row = rows.emplace_back();
     for (const char* name : {"trial", "id", "value"}) row.push_back(Printable(ShownValue(trial.Of(name))));
     row[1] = trial.row().id;
+    if (second) row.push_back(Printable(ShownValue(trial.Of("metric." + second->metric))));
     for (const std::string& name : sweep.file.names) {
       const Value value = trial.Of("param." + name);
       row.push_back(value.IsNull() ? "" : Printable(ShownValue(value)));
@@ -65,16 +75,35 @@ Result<std::vector<TrialFacts>> BestOf(const OpenedSweep& sweep, const ListChoic
   return trials;
 }
 
+// Of two objectives: the trials that no other one dominates, by the first one.
+std::vector<TrialFacts> FrontOf(const Objective& second, std::vector<TrialFacts> trials, std::uint64_t most) {
+  std::vector<std::pair<double, double>> losses;
+  std::erase_if(trials, [&](const TrialFacts& trial) { return !LossOf(second, trial.row().metrics); });
+  for (const TrialFacts& trial : trials) losses.emplace_back(*trial.row().loss, *LossOf(second, trial.row().metrics));
+  std::size_t first_front = 0;
+  std::vector<std::size_t> places = ByFronts(losses, &first_front);
+  places.resize(first_front);
+  std::sort(places.begin(), places.end());
+  std::vector<TrialFacts> front;
+  for (const std::size_t place : places) {
+    if (front.size() < most) front.push_back(std::move(trials[place]));
+  }
+  return front;
+}
+
 // Members are in the order of their names.
 struct PrintedBestTrials {
   std::optional<PrintedObjective> objective;
+  std::optional<PrintedObjective> second_objective;
   std::string sweep;
   std::string sweep_dir;
   std::vector<PrintedTrial> trials;
 };
 template <class V>
 void Parts(V& v, const PrintedBestTrials& printed) {
-  v("format", 1), v("objective", printed.objective), v("sweep", printed.sweep), v("sweep_dir", printed.sweep_dir);
+  v("format", 1), v("objective", printed.objective);
+  v("second_objective", As<UnlessNone>(printed.second_objective)), v("sweep", printed.sweep),
+      v("sweep_dir", printed.sweep_dir);
   v("trials", printed.trials);
 }
 
@@ -83,14 +112,23 @@ int RunBest(const BestOptions& options) {
   if (!choice) return Refuse(choice.error(), options.json);
   const auto sweep = OpenSweep(options.sweep);
   if (!sweep) return Refuse(sweep.error(), options.json);
-  const auto best = BestOf(*sweep, *choice, options.most);
+  constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
+  const auto& second = sweep->file.second_objective;
+  auto best = BestOf(*sweep, *choice, second ? kAll : options.most.value_or(1));
   if (!best) return Refuse(best.error(), options.json);
+  if (second) best = FrontOf(*second, *std::move(best), options.most.value_or(kAll));
   const std::vector<TrialFacts>& trials = *best;
   if (trials.empty()) {
     const std::string name = ShellQuoted(sweep->file.name);
     if (!options.where.empty() && sweep->view.progress().best()) {
       return Refuse({Error("trial", {}, "the condition holds for no trial that has succeeded with a value",
                            "all trials for which it holds: muster ls " + name + " --where …")},
+                    options.json);
+    }
+    if (const auto infeasible = sweep->view.progress().count(TrialClass::kInfeasible)) {
+      return Refuse({Error("trial", {},
+                           fmt::format("no trial meets the constraints: {} violate them", Counted(infeasible, "trial")),
+                           "which: muster ls " + name + " --where 'state == infeasible'")},
                     options.json);
     }
     return Refuse(
@@ -102,7 +140,8 @@ int RunBest(const BestOptions& options) {
     Print(*sweep, trials);
     return kExitOk;
   }
-  PrintedBestTrials printed{ObjectiveOf(*sweep), sweep->file.sweep_id, sweep->dir, {}};
+  PrintedBestTrials printed{ObjectiveOf(*sweep), {}, sweep->file.sweep_id, sweep->dir, {}};
+  if (second) printed.second_objective = {second->metric, second->maximize};
   for (const TrialFacts& trial : trials) printed.trials.push_back(trial.Printed(trial.State()));
   std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());
   return kExitOk;
@@ -115,7 +154,8 @@ std::string BestSchema() { return SchemaOf<PartForms>(PrintedBestTrials()); }
 std::function<int()> SetupBest(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<BestOptions>();
   AddSweepArgument(app, options->sweep);
-  app.add_option("-n,--number", options->most, "number of trials (default: 1)")
+  app.add_option("-n,--number", options->most,
+                 "number of trials (default: 1; of two objectives all of the Pareto front)")
       ->type_name("N")
       ->check([](const std::string& text) {
         return ParseNumber<std::uint64_t>(text).value_or(0) > 0 ? "" : Quoted(text) + " is not a number from 1 on";

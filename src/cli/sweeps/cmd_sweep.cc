@@ -382,8 +382,14 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
         "", fmt::format("trials were judged{}: {}", preview.continuous ? " and no layouts" : "", preview.why_trials));
   }
   if (sweep.objective) {
+    const auto wanted = [](const Objective& objective) {
+      return (objective.maximize ? "the largest " : "the smallest ") + Printable(objective.metric);
+    };
     text += Line("objective",
-                 (sweep.objective->maximize ? "the largest " : "the smallest ") + Printable(sweep.objective->metric));
+                 wanted(*sweep.objective) + (sweep.second_objective ? ", and " + wanted(*sweep.second_objective) : ""));
+  }
+  for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
+    text += Line(i == 0 ? "require" : "", Printable(sweep.constraints[i].text));
   }
   if (const auto rungs = RungsOf(sweep, preview.possible_trials)) {
     std::string resources;
@@ -399,6 +405,9 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
                                      Grouped(rungs->cost), 100 * rungs->share, preview.possible_trials));
   }
   if (const std::string slots = SlotsText(described, preview); !slots.empty()) text += Line("slots", slots);
+  if (const auto failures = sweep.stop_after.failures) {
+    text += Line("end after", Counted(*failures, "trial") + " that failed alike");
+  }
   if (const std::string budget = BudgetText(sweep.budget); !budget.empty()) text += Line("budget", budget);
   return text;
 }

@@ -304,6 +304,7 @@ Result<NewSweep> DescribeNew(const SweepCall& call) {
   file.name = sweep.name;
   file.doc = sweep.doc;
   file.objective = sweep.objective;
+  file.second_objective = sweep.second_objective;
   file.words = call.start.words;
   file.cwd = std::filesystem::current_path(error);
   if (error) return Fail(SystemError("cwd", "cannot determine the current folder", error.value()));

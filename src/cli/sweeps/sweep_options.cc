@@ -255,9 +255,22 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
   }
   if (options.seed) sweep.sampler.seed = *options.seed;
   take(ReadShard(options.shard, sweep.sampler));
-  if (!options.minimize.empty() || !options.maximize.empty()) {
-    const bool maximize = options.minimize.empty();
-    sweep.objective = Objective{maximize ? options.maximize : options.minimize, maximize, {}};
+  if (options.objectives.size() > 2) {
+    problems.push_back(UsageError(fmt::format("{} objectives: a sweep has at most two", options.objectives.size()),
+                                  "--constraint 'memory <= 58GiB' bounds a further metric"));
+  }
+  if (!options.objectives.empty()) {
+    sweep.objective = options.objectives[0];
+    sweep.second_objective.reset();
+    if (options.objectives.size() > 1) sweep.second_objective = options.objectives[1];
+  }
+  for (const std::string& text : options.constraints) {
+    auto constraint = ParseConstraint(text);
+    if (constraint) {
+      sweep.constraints.push_back(*std::move(constraint));
+    } else {
+      take(Fail(constraint.error()));
+    }
   }
   take(ReadMetrics(options, sweep.metrics));
   if (!options.asha.empty() || !options.hyperband.empty() || !options.median.empty()) {
@@ -278,6 +291,10 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     sweep.early_stop->promote = true;
   }
   take(ReadRetries(options, sweep.retry));
+  if (options.stop_after_failures == 0U) {
+    problems.push_back(UsageError("--stop-after-failures 0: nothing could be started", "--stop-after-failures 5"));
+  }
+  if (options.stop_after_failures) sweep.stop_after.failures = options.stop_after_failures;
   take(ReadBudget(options, sweep.budget));
   return problems;
 }
@@ -316,12 +333,25 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
       ->type_name("COMMAND");
   app.add_option("--seed", options.seed, "seed of the sampler (default: 0)")->type_name("N");
   app.add_option("--shard", options.shard, "run only this part of the trials: 0/4 to 3/4")->type_name("I/N");
-  auto* minimize =
-      app.add_option("--minimize", options.minimize, "the best trial has the smallest value of this metric");
-  minimize->type_name("METRIC");
-  app.add_option("--maximize", options.maximize, "the best trial has the largest value of this metric")
-      ->type_name("METRIC")
-      ->excludes(minimize);
+  // Each time that one is given, so that the first one of the line is the first objective.
+  const auto objective = [&](const char* name, bool maximize, const char* text) {
+    app.add_option_function<std::string>(
+           name,
+           [&options, maximize](const std::string& metric) {
+             options.objectives.push_back({.metric = metric, .maximize = maximize, .place = {}});
+           },
+           text)
+        ->type_name("METRIC")
+        ->trigger_on_parse();
+  };
+  objective("--minimize", false,
+            "the best trial has the smallest value of this metric; a second one: a second objective");
+  objective("--maximize", true,
+            "the best trial has the largest value of this metric; a second one: a second objective");
+  app.add_option("--constraint", options.constraints,
+                 "the best trial's last value of a metric has to hold: 'memory<=58GiB'")
+      ->type_name("METRIC<=BOUND")
+      ->allow_extra_args(false);
   auto* asha = app.add_option("--asha", options.asha,
                               "stop trials early by ASHA: keep the best 1/ETA at MIN, MIN·ETA, … of this metric");
   asha->type_name("METRIC:MIN..MAX/ETA");
@@ -343,6 +373,9 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--retry-on", options.retry_on, "failure classes to retry: timeout,host_lost")
       ->type_name("CLASSES")
       ->allow_extra_args(false);
+  app.add_option("--stop-after-failures", options.stop_after_failures,
+                 "start no more trials after N that failed with the same class and reason, with no result among them")
+      ->type_name("N");
   app.add_option("--name", options.name, "name of the sweep (default: that of its file or recipe)")->type_name("NAME");
 }
 
@@ -569,11 +602,13 @@ Result<void> CheckSameSweep(const std::string& sweep_dir, const SweepDescription
   const Value now = SweepDescriptionValue(sweep);
   const Value* before = FieldOf(*file, "description");
   if (before != nullptr && PointsText(*before) == PointsText(now)) {
-    for (const char* name : {"objective", "early_stop"}) {
+    for (const char* name : {"objective", "second_objective", "constraints", "early_stop"}) {
       const Value* const then = FieldOf(*before, name);
       const Value* const said = FieldOf(now, name);
       if ((then == nullptr ? Value() : *then) == (said == nullptr ? Value() : *said)) continue;
-      return Fail(Error("rules_changed", {}, fmt::format("{} is another one than when the sweep began", name),
+      return Fail(Error("rules_changed", {},
+                        fmt::format("{} {} than when the sweep began", name,
+                                    name == std::string_view("constraints") ? "are others" : "is another one"),
                         "finished trials were compared by it; restore it, or start another sweep"));
     }
     return {};

@@ -29,12 +29,12 @@ struct SweepOptions {
   std::vector<std::string> tries;                                            // NAME=VALUE,… or a JSON object
   std::array<std::optional<std::uint64_t>, std::size(kSamplers)> trials_of;  // of each sampler's option
   std::optional<std::uint64_t> seed;
-  std::string optimizer;  // words of a command
-  std::string shard;      // I/N
-  std::string minimize;
-  std::string maximize;
-  std::string asha;       // RESOURCE:MIN..MAX/ETA
-  std::string hyperband;  // likewise
+  std::string optimizer;                 // words of a command
+  std::string shard;                     // I/N
+  std::vector<std::string> constraints;  // METRIC <= BOUND
+  std::vector<Objective> objectives;     // in the order in which they were given
+  std::string asha;                      // RESOURCE:MIN..MAX/ETA
+  std::string hyperband;                 // likewise
   bool promote = false;
   std::string median;  // RESOURCE[:WARMUP]
   std::string max_time;
@@ -44,6 +44,7 @@ struct SweepOptions {
   std::optional<std::uint32_t> per_device;
   std::optional<std::uint32_t> retry;
   std::vector<std::string> retry_on;  // lists of classes
+  std::optional<std::uint64_t> stop_after_failures;
   std::string name;
 };
 

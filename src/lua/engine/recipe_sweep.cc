@@ -290,16 +290,32 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   }
   host.Report(problems);
   if (const Part part(whole.Field("sampler"), "sampler", host); part.given()) ReadSampler(part, sweep.sampler);
-  if (const Part part(whole.Field("objective"), "objective", host); part.given()) {
-    Objective& objective = sweep.objective.emplace();
-    part.Text("metric", objective.metric);
-    part.Truth("maximize", objective.maximize);
-    objective.place = part.place();
+  const auto objective = [&](const char* name, std::optional<Objective>& target) {
+    const Part part(whole.Field(name), "objective", host);
+    if (!part.given()) return;
+    target.emplace();
+    part.Text("metric", target->metric);
+    part.Truth("maximize", target->maximize);
+    target->place = part.place();
+  };
+  objective("objective", sweep.objective);
+  objective("second_objective", sweep.second_objective);
+  for (const Value& text : ListOf(whole.Field("constraints"))) {
+    auto constraint = ParseConstraint(text.AsString() == nullptr ? "" : *text.AsString(), whole.place());
+    if (constraint) {
+      sweep.constraints.push_back(*std::move(constraint));
+    } else {
+      host.Report(constraint.error());
+    }
   }
   if (const Part part(whole.Field("early_stop"), "early_stop", host); part.given())
     sweep.early_stop = EarlyStopOf(part);
   if (const Part part(whole.Field("metrics"), "metrics", host); part.given()) ReadMetrics(part, sweep.metrics);
   if (const Part part(whole.Field("retry"), "retry", host); part.given()) ReadRetry(part, sweep.retry);
+  if (const Part part(whole.Field("stop_after"), "stop_after", host); part.given()) {
+    part.Count("failures", sweep.stop_after.failures, 1);
+    sweep.stop_after.place = part.place();
+  }
   if (const Part part(whole.Field("budget"), "budget", host); part.given()) {
     constexpr double kMax = 1'000'000;
     constexpr double kMaxPerDevice = 64;

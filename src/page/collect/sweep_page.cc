@@ -378,6 +378,13 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
   if (file.objective) {
     add("objective", fmt::format("{} {}", file.objective->maximize ? "largest" : "smallest", file.objective->metric));
   }
+  if (file.second_objective) {
+    add("second objective",
+        fmt::format("{} {}", file.second_objective->maximize ? "largest" : "smallest", file.second_objective->metric));
+  }
+  if (const Value* constraints = FieldOf(description, "constraints"); constraints != nullptr && constraints->AsList()) {
+    for (const Value& each : *constraints->AsList()) add("constraint", TextField(each, "text"));
+  }
   const Value* space = FieldOf(description, "space");
   for (const auto& [name, axis] : SpaceAxes(space == nullptr ? Value() : *space)) add("space: " + name, AxisText(axis));
   std::vector<std::string> weights;
@@ -385,7 +392,7 @@ Value SetupOf(const std::string& dir, const SweepFile& file, const Value& descri
   for (const std::string& text : weights) add("weights of a union", text);
   for (const auto& [member, name] :
        {std::pair("sampler", "sampler"), std::pair("where", "conditions"), std::pair("early_stop", "early stopping"),
-        std::pair("retry", "retries"), std::pair("budget", "budget")}) {
+        std::pair("retry", "retries"), std::pair("budget", "budget"), std::pair("stop_after", "end after")}) {
     const Value* choice = FieldOf(description, member);
     if (choice != nullptr && !SaysNothing(*choice)) add(name, ChoiceText(*choice));
   }
@@ -542,11 +549,11 @@ Result<Value::Map> SourceOf(const OpenSweep& sweep) {
     const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
     if (count > 0) classes[std::string(kTrialClassNames[i])] = CountValue(count);
   }
-  Value objective;
-  if (sweep.file.objective) {
-    objective = Value(Value::Map{{"metric", TextValue(sweep.file.objective->metric)},
-                                 {"maximize", Value(sweep.file.objective->maximize)}});
-  }
+  const auto objective_of = [](const std::optional<Objective>& one) {
+    if (!one) return Value();
+    return Value(Value::Map{{"metric", TextValue(one->metric)}, {"maximize", Value(one->maximize)}});
+  };
+  Value objective = objective_of(sweep.file.objective);
   Value best;
   if (const auto& found = progress.best()) {
     best = Value(Value::Map{{"trial", CountValue(found->trial)},
@@ -565,6 +572,7 @@ Result<Value::Map> SourceOf(const OpenSweep& sweep) {
                     {"seconds", Value(seconds)},
                     {"trial_seconds", Value(static_cast<double>(progress.trial_ms()) / 1000)},
                     {"objective", std::move(objective)},
+                    {"second_objective", objective_of(sweep.file.second_objective)},
                     {"resource", TextValue(ResourceOf(sweep.description))},
                     {"counts", CountsValue(sweep)},
                     {"classes", Value(std::move(classes))},
@@ -578,7 +586,8 @@ void AddDifferences(const OpenSweep& sweep, PageContent& page) {
   };
   const Value trials(CountValue(sweep.view.progress().trials()));
   add("trials", &trials);
-  for (const char* name : {"objective", "sampler", "early_stop", "retry", "budget", "where"}) {
+  for (const char* name : {"objective", "second_objective", "constraints", "sampler", "early_stop", "retry", "budget",
+                           "stop_after", "where"}) {
     add(name, FieldOf(sweep.description, name));
   }
   for (const auto& [name, axis] :

@@ -110,8 +110,28 @@ std::string WhyNoResult(const SweepDescription& sweep, const TrialProgress* prog
   if (progress == nullptr || !progress->loss()) {
     return NeverReported(sweep.objective->metric, "the objective of the sweep", reported);
   }
+  if (sweep.second_objective && !reported.contains(sweep.second_objective->metric)) {
+    return NeverReported(sweep.second_objective->metric, "the second objective of the sweep", reported);
+  }
+  for (const MetricConstraint& constraint : sweep.constraints) {
+    if (reported.contains(constraint.metric)) continue;
+    return NeverReported(constraint.metric, "which a constraint of the sweep goes by", reported);
+  }
   if (!sweep.early_stop || progress->resource()) return {};
   return NeverReported(sweep.early_stop->resource, "which early stopping goes by", reported);
+}
+
+// Which constraints a successful attempt violates; empty if none.
+std::string WhyInfeasible(const SweepDescription& sweep, const MetricValues& reported) {
+  std::string why;
+  const std::vector<double> excess = ExcessOf(sweep.constraints, reported);
+  for (std::size_t i = 0; i < excess.size(); ++i) {
+    if (!(excess[i] > 0)) continue;
+    const MetricConstraint& constraint = sweep.constraints[i];
+    why += fmt::format("{}{} {} violates {}", why.empty() ? "" : ", ", Printable(constraint.metric),
+                       Printable(ToText(reported.at(constraint.metric))), Printable(constraint.text));
+  }
+  return why;
 }
 
 }  // namespace
@@ -223,6 +243,15 @@ TrialScheduler::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const Trial
   } else if (std::string why = WhyNoResult(setting_.request.description, progress); !why.empty()) {
     end.trial_class = TrialClass::kNoResult;
     end.why = std::move(why);
+  } else if (const auto& second = setting_.request.description.second_objective;
+             second && progress != nullptr && !LossOf(*second, progress->metrics())) {
+    end.trial_class = TrialClass::kDiverged;
+    end.why = "its " + Printable(second->metric) + " is not a finite number";
+  } else if (std::string violated =
+                 progress == nullptr ? "" : WhyInfeasible(setting_.request.description, progress->metrics());
+             !violated.empty()) {
+    end.trial_class = TrialClass::kInfeasible;
+    end.why = std::move(violated);
   }
   return end;
 }
@@ -252,7 +281,13 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
   const auto number = reported == end.metrics.end() ? std::nullopt : FiniteNumber(reported->second);
   if (!number) return lost;  // it diverged or has no result; a retry decides
   if (sweep.early_stop && !end.metrics.contains(sweep.early_stop->resource)) return lost;
+  if (sweep.second_objective && !LossOf(*sweep.second_objective, end.metrics)) return lost;
+  for (const MetricConstraint& constraint : sweep.constraints) {
+    if (!end.metrics.contains(constraint.metric)) return lost;
+  }
   end.loss = sweep.objective->maximize ? -*number : *number;
+  if (end.trial_class != TrialClass::kOk) return end;
+  if (end.why = WhyInfeasible(sweep, end.metrics); !end.why.empty()) end.trial_class = TrialClass::kInfeasible;
   return end;
 }
 

@@ -69,11 +69,16 @@ std::string OptimizerLines::Begin(const SweepDescription& sweep, const std::stri
     begin["metric"] = Value(sweep.objective->metric);
     begin["direction"] = Value(sweep.objective->maximize ? "maximize" : "minimize");
   }
+  if (sweep.second_objective) {
+    begin["second_metric"] = Value(sweep.second_objective->metric);
+    begin["second_direction"] = Value(sweep.second_objective->maximize ? "maximize" : "minimize");
+  }
+  if (const Value* constraints = FieldOf(description, "constraints")) begin["constraints"] = *constraints;
   return LineOf(std::move(begin));
 }
 
 std::string OptimizerLines::Line(TrialNumber trial, std::string_view state, std::string_view trial_class,
-                                 std::optional<double> loss) const {
+                                 const AttemptEnded* ended) const {
   const auto point = points_.find(trial);
   if (point == points_.end()) return {};
   Value::Map result = {{"event", Value("result")},
@@ -81,7 +86,17 @@ std::string OptimizerLines::Line(TrialNumber trial, std::string_view state, std:
                        {"point", Value(point->second)},
                        {"state", Value(std::string(state))}};
   if (!trial_class.empty()) result["class"] = Value(std::string(trial_class));
-  if (loss) result["value"] = Value(ObjectiveValue(objective_, *loss));
+  if (ended != nullptr && ended->loss) {
+    result["value"] = Value(ObjectiveValue(objective_, *ended->loss));
+    if (const auto second = second_ ? LossOf(*second_, ended->metrics) : std::nullopt) {
+      result["second_value"] = Value(ObjectiveValue(second_, *second));
+    }
+    Value::List beyond;
+    for (const double by : ExcessOf(constraints_, ended->metrics)) {
+      beyond.push_back(std::isfinite(by) ? Value(by) : Value());
+    }
+    if (!beyond.empty()) result["excess"] = Value(std::move(beyond));
+  }
   return LineOf(std::move(result));
 }
 
@@ -91,7 +106,7 @@ std::string OptimizerLines::Take(const SweepEntry& entry) {
     for (std::size_t i = 0; i < judged->points.size(); ++i) points_[judged->first + i] = judged->points[i];
     for (const PointsJudged::Reason& reason : judged->impossible) {
       for (const auto& [first, last] : reason.trials) {
-        for (TrialNumber trial = first; trial <= last; ++trial) lines += Line(trial, "impossible", {}, std::nullopt);
+        for (TrialNumber trial = first; trial <= last; ++trial) lines += Line(trial, "impossible", {});
       }
     }
   } else if (const auto* ended = std::get_if<AttemptEnded>(&entry); ended != nullptr && !ended->again) {
@@ -99,7 +114,7 @@ std::string OptimizerLines::Take(const SweepEntry& entry) {
     const std::string_view state = failed                                       ? "failed"
                                    : ended->trial_class == TrialClass::kStopped ? "pruned"
                                                                                 : "complete";
-    lines = Line(ended->trial, state, TrialClassName(ended->trial_class), failed ? std::nullopt : ended->loss);
+    lines = Line(ended->trial, state, TrialClassName(ended->trial_class), failed ? nullptr : ended);
   }
   return lines;
 }

@@ -29,7 +29,8 @@ namespace muster {
 // What the optimizer hears of entries of the sweep's journal, as lines.
 class OptimizerLines {
  public:
-  explicit OptimizerLines(std::optional<Objective> objective) : objective_(std::move(objective)) {}
+  explicit OptimizerLines(const SweepDescription& sweep)
+      : objective_(sweep.objective), second_(sweep.second_objective), constraints_(sweep.constraints) {}
   // The lines for the next entry of the journal; empty if there is nothing to say about it. Every entry, in order.
   std::string Take(const SweepEntry& entry);
   // The first line: the space, the objective and the number of trials.
@@ -37,9 +38,11 @@ class OptimizerLines {
 
  private:
   std::string Line(TrialNumber trial, std::string_view state, std::string_view trial_class,
-                   std::optional<double> loss) const;
+                   const AttemptEnded* ended = nullptr) const;
 
   std::optional<Objective> objective_;
+  std::optional<Objective> second_;
+  std::vector<MetricConstraint> constraints_;
   std::map<TrialNumber, Point> points_;
 };
 

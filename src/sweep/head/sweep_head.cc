@@ -105,11 +105,11 @@ Result<SweepInputs> InputsOf(const SweepRequest& request) {
   if (!classes) return Fail(classes.error());
   auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
   if (!files) return Fail(files.error());
-  auto points = std::make_unique<TrialPoints>(**sampler);
+  auto points = std::make_unique<TrialPoints>(**sampler, request.description);
   std::unique_ptr<OptimizerLines> lines;
   if (KindOf(request.description.sampler).pipes) {
     if (auto exists = OptimizerPipe::Check(request.description.sampler); !exists) return Fail(exists.error());
-    lines = std::make_unique<OptimizerLines>(request.description.objective);
+    lines = std::make_unique<OptimizerLines>(request.description);
   }
   return SweepInputs{std::move(space),     *std::move(sampler), std::move(points), std::move(lines), {},
                      *std::move(patterns), *std::move(classes), *std::move(files)};
@@ -589,6 +589,7 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, scheduler_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   scheduler_.Ended(trial, std::move(end));
+  if (!scheduler_.failed_alike().empty() && why_.empty()) StopStarting(scheduler_.failed_alike(), 0);
   notices_.TrialEnded();
   if (allocations_) allocations_->Release(trial, std::move(live.mapped()));
   if (scheduler_.running().waiting() == 0) holders_.clear();

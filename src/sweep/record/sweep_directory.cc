@@ -85,10 +85,12 @@ struct StoredChoices {
   BudgetChoice budget;
   std::optional<EarlyStopChoice> early_stop;
   MetricsChoice metrics;
+  std::optional<Objective> second_objective;
 };
 template <class V>
 void Fields(V& v, StoredChoices& choices) {
   v("budget", choices.budget), v("early_stop", choices.early_stop), v("metrics", choices.metrics);
+  v("second_objective", choices.second_objective);
 }
 
 struct SweepFileShapes : NoForms {
@@ -125,6 +127,7 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   file.slots = choices.budget.slots.value_or(0);
   if (choices.early_stop) file.resource = choices.early_stop->resource;
   file.metrics = std::move(choices.metrics);
+  file.second_objective = std::move(choices.second_objective);
   file.most_trials = choices.budget.trials;
   file.most_ms = choices.budget.time_ms;
   return file;

@@ -60,10 +60,11 @@ struct SweepFile {
   std::string name;
   std::string doc;
   std::optional<Objective> objective;
-  std::vector<std::string> names;  // swept, sorted
-  std::uint64_t trials = 0;        // number of trials of the sampler
-  std::vector<std::string> words;  // of the command line, after "muster"
-  std::string cwd;                 // of the command
+  std::optional<Objective> second_objective = {};  // read from the description; SweepFileText does not write it
+  std::vector<std::string> names;                  // swept, sorted
+  std::uint64_t trials = 0;                        // number of trials of the sampler
+  std::vector<std::string> words;                  // of the command line, after "muster"
+  std::string cwd;                                 // of the command
   // Trials at once, read from the description; 0: the budget has no limit. SweepFileText does not write it.
   std::uint64_t slots = 0;
   // The metric that counts the progress of a trial, likewise; empty without early stopping.

@@ -102,7 +102,7 @@ namespace {
 
 int RankOf(TrialClass trial_class) {
   if (trial_class == TrialClass::kOk) return 2;
-  return trial_class == TrialClass::kStopped ? 1 : 0;
+  return trial_class == TrialClass::kStopped || trial_class == TrialClass::kInfeasible ? 1 : 0;
 }
 
 int RankOf(const AttemptOutcome& attempt) {

@@ -76,12 +76,14 @@ struct AttemptOutcome {
 
 AttemptOutcome OutcomeOf(const AttemptEnded& end);
 
-// The loss that the attempt gives its trial: one that succeeded, or that early stopping ended. What a failed or an
+// The loss that the attempt gives its trial: one that succeeded, even if it violates a constraint, or that early
+// stopping ended. What a failed or an
 // interrupted one reported last is not a result.
 std::optional<double> ResultOf(const AttemptOutcome& attempt);
 
 // Whether the trial keeps `later` instead of `earlier`, both of the same trial. The best of the attempts that succeeded
-// is kept, of equal ones the first; without one, the last that early stopping ended; without that, the last.
+// is kept, of equal ones the first; without one, the last that early stopping ended or that violates a constraint;
+// without that, the last.
 bool IsKeptInstead(const AttemptOutcome& later, const AttemptOutcome& earlier);
 
 // How a trial stands.

@@ -36,6 +36,8 @@ namespace {
 
 std::string Counts(const SweepProgress& progress) {
   std::string text = fmt::format("{} ok", progress.count(TrialClass::kOk));
+  if (const auto infeasible = progress.count(TrialClass::kInfeasible))
+    text += fmt::format(", {} infeasible", infeasible);
   if (const auto stopped = progress.count(TrialClass::kStopped)) text += fmt::format(", {} stopped early", stopped);
   if (const auto failed = progress.failed()) text += fmt::format(", {} failed", failed);
   return text;

@@ -17,14 +17,15 @@ void TellImpossible(Sampler& sampler, const PointsJudged& judged) {
 
 }  // namespace
 
-void Inform(Sampler& sampler, const SweepEntry& entry) {
+void Inform(Sampler& sampler, const SweepDescription& sweep, const SweepEntry& entry) {
   if (sampler.is_sequence()) return;
   if (const auto* judged = std::get_if<PointsJudged>(&entry)) {
     if (!judged->points.empty()) sampler.Recall(judged->first, judged->points);
     TellImpossible(sampler, *judged);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&entry); ended != nullptr && !ended->again) {
+    const TrialResult result = ResultFor(sweep, ended->loss, ended->metrics);
     const bool stopped = ended->trial_class == TrialClass::kStopped;
-    stopped ? sampler.TellStopped(ended->trial, ended->loss) : sampler.Tell(ended->trial, ended->loss);
+    stopped ? sampler.TellStopped(ended->trial, result) : sampler.Tell(ended->trial, result);
   } else if (const auto* reached = std::get_if<RungReached>(&entry)) {
     sampler.TellRung(reached->trial, reached->decision.rung, reached->loss);
   }
@@ -88,7 +89,7 @@ void TrialPoints::Take(const SweepEntry& entry) {
     }
     if (judged->chosen || !is_sequence()) known_to_ = std::max(known_to_, judged->first + judged->count);
   }
-  Inform(*sampler_, entry);
+  Inform(*sampler_, *sweep_, entry);
 }
 
 }  // namespace muster

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "space/sampler.h"
+#include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 
 namespace muster {
 
 // Passes what an entry of the sweep's journal says about points and results to the sampler, unless that is a sequence.
-void Inform(Sampler& sampler, const SweepEntry& entry);
+void Inform(Sampler& sampler, const SweepDescription& sweep, const SweepEntry& entry);
 
 // The trials of a sampler, and between them those whose points were chosen. A chosen point is a trial when it is
 // judged: the next one that was not judged yet. The trials of a sequence that follow have the points that they would
@@ -24,8 +25,8 @@ class TrialPoints {
  public:
   static constexpr std::size_t kMaxChosen = 10'000;  // that wait to be judged
 
-  // The sampler must outlive it.
-  explicit TrialPoints(Sampler& sampler) : sampler_(&sampler) {}
+  // Both must outlive it.
+  TrialPoints(Sampler& sampler, const SweepDescription& sweep) : sampler_(&sampler), sweep_(&sweep) {}
 
   // Number of trials, and how many there can be.
   std::uint64_t size() const { return SizeWith(0); }
@@ -68,6 +69,7 @@ class TrialPoints {
   std::uint64_t Among(TrialNumber trial) const;
 
   Sampler* sampler_;
+  const SweepDescription* sweep_;
   std::deque<Point> waiting_;
   std::map<TrialNumber, Point> chosen_;
   TrialNumber known_to_ = 0;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/values/text_parts.h"
+
 namespace muster {
 
 tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& request, const TrialPoints& points,
@@ -171,6 +173,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
 }
 
 void TrialScheduler::Settle(TrialNumber trial, const RunningTrials::Attempt& attempt, const AttemptEnded& ended) {
+  if (!ended.again) CountFailure(ended);
   hosts_.ForgetMoves(trial);
   if (const auto paused = progress().paused().find(trial); paused != progress().paused().end()) {
     running_.rules().Paused(trial, paused->second.pause - 1);
@@ -181,6 +184,16 @@ void TrialScheduler::Settle(TrialNumber trial, const RunningTrials::Attempt& att
   }
   if (!ended.blamed.empty()) return FailedOn(ended.blamed, trial, ended.trial_class);
   if (attempt.hosts.size() == 1) FailedOn(pool().hosts()[attempt.hosts.front()].name, trial, ended.trial_class);
+}
+
+void TrialScheduler::CountFailure(const AttemptEnded& ended) {
+  if (!IsFailure(ended.trial_class)) return failures_.clear();
+  std::string reason = ended.why;
+  std::erase_if(reason, IsDigit);
+  const std::uint64_t alike = ++failures_[{ended.trial_class, std::move(reason)}];
+  if (!failed_alike_.empty() || alike < sweep_.stop_after.failures.value_or(alike + 1)) return;
+  failed_alike_ = fmt::format("{} failed alike, none has a result: {}{}", Counted(alike, "trial"),
+                              TrialClassName(ended.trial_class), ended.why.empty() ? "" : ": " + ended.why);
 }
 
 void TrialScheduler::FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class) {

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -93,6 +95,10 @@ class TrialScheduler {
   // Changes the limits of the sweep, recorded first. The error is a sentence; nothing has changed then.
   tl::expected<void, std::string> Steer(const SteeringRequest& request);
 
+  // Why the sweep is to begin nothing more: as many trials failed alike as StopAfterChoice says, since the last one
+  // with a result or since this head began. Empty otherwise.
+  const std::string& failed_alike() const { return failed_alike_; }
+
   // Begins nothing more.
   void Stop() { record_.Stop(); }
   bool stopping() const { return record_.stopping(); }
@@ -107,6 +113,7 @@ class TrialScheduler {
   std::string Hopeless() const { return planning_.Hopeless(); }
 
  private:
+  void CountFailure(const AttemptEnded& ended);
   void FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class);
   // What the end of an attempt means for its trial, and for its hosts.
   void Settle(TrialNumber trial, const RunningTrials::Attempt& attempt, const AttemptEnded& ended);
@@ -121,6 +128,8 @@ class TrialScheduler {
   TrialHosts hosts_;
   TrialPlanning planning_;
   RunningTrials running_;
+  std::map<std::pair<TrialClass, std::string>, std::uint64_t> failures_;  // by the reason without its numbers
+  std::string failed_alike_;
 };
 
 }  // namespace muster
