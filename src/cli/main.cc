@@ -80,6 +80,8 @@ constexpr Command kCommands[] = {
     {"pack", "pack a run into an archive", "muster pack parameter-server -o run.tar.zst", false, SetupPack},
     {"report", "report the outcome of a run or sweep", "muster report lr-sweep --html lr-sweep.html", false,
      SetupReport},
+    {"whatif", "apply other rules of verdicts to the failures of a run", "muster whatif train --rules rules.json",
+     false, SetupWhatif},
     {"clean", "clean up orphan processes, and remove old runs", "muster clean --older-than 30d --yes", false,
      SetupClean},
     {"report-metric", "report metrics of a process from a shell", "muster report-metric step=100 loss=0.3", false,

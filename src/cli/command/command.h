@@ -71,6 +71,7 @@ std::function<int()> SetupShow(CLI::App& app, const Invocation& invocation);
 
 // The commands that show, control and clean up runs.
 
+std::function<int()> SetupWhatif(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReportMetric(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);
