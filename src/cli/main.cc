@@ -37,6 +37,8 @@ constexpr Command kCommands[] = {
      "muster diff recipes/pipeline.lua layers=32 recipes/pipeline.lua layers=64", true, SetupDiff},
     {"test", "compare the plans of a folder of recipes with golden files",
      "muster test recipes --update && git diff recipes/golden", false, SetupTest},
+    {"simulate", "simulate lives of a job against failures of hosts",
+     "muster simulate train.lua --between 1000d --interval 10m,30m,1h --spare-hosts 0,2", true, SetupSimulate},
     {"lsp", "language server for recipes, for editors (LSP at stdin and stdout)", "muster lsp --site none", false,
      SetupLsp},
     {"run", "run a recipe", "muster run recipes/data_parallel.lua devices_per_host=4 --devices free", true, SetupRun},

@@ -99,6 +99,29 @@ TEST(Whatif, RulesOfTheSiteAreObeyed) {
   EXPECT_EQ(folder.Records("failure_judged")[0]["rule"], "never twice");
 }
 
+TEST(Simulate, ComparesSettings) {
+  RunFolder folder;
+  folder.WriteRecipe("job:workers { count = 4, devices = 0, command = { probe, 'exit', '0' } }",
+                     "cluster = { hosts = 2, devices_per_host = 2 },");
+  std::ofstream(folder.Folder() + "/trace") << "# seconds, host, seconds down\n90000 1 7200\n";
+  const CommandResult traced =
+      folder.Muster({"simulate", "recipe.lua", "--failures", "trace", "--time", "2d", "--save", "0", "--start", "1h",
+                     "--interval", "1h", "--spare-hosts", "0,1", "--policy", "verdict"});
+  EXPECT_EQ(traced.exit_code, 0) << traced.err;
+  // 48 h: a start of 1 h, 24 h kept, the loss at 25 h, and without the spare 2 h of waiting; another start of 1 h.
+  EXPECT_NE(traced.out.find("1 h 0 min      0  verdict   91.7"), std::string::npos) << traced.out;
+  EXPECT_NE(traced.out.find("1 h 0 min      1  verdict   95.8"), std::string::npos) << traced.out;
+  const CommandResult drawn =
+      folder.Muster({"simulate", "recipe.lua", "--between", "20d", "--lives", "3", "--policy", "none,verdict"});
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_EQ(
+      drawn.out,
+      folder.Muster({"simulate", "recipe.lua", "--between", "20d", "--lives", "3", "--policy", "none,verdict"}).out);
+  std::ofstream(folder.Folder() + "/trace") << "10 x\n";
+  const CommandResult refused = folder.Muster({"simulate", "recipe.lua", "--failures", "trace"});
+  EXPECT_NE(refused.err.find("\"10 x\" is no failure"), std::string::npos) << refused.err;
+}
+
 TEST(Restart, OnlyReportsAVerdictUnlessItIsAskedFor) {
   const Job job(FailsAtStepSeven("exit 3", "{ max = 2, backoff = 0 }"));
   EXPECT_EQ(job.report["restarts"].size(), 2U);
