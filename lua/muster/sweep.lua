@@ -19,7 +19,7 @@ local SEALED_KINDS = {
 }
 local OPTIONS = {
   metrics = { "stdout", "role", "result" },
-  retry = { "max", "on", "quarantine_host_after", "patterns" },
+  retry = { "max", "on", "quarantine_host_after", "patterns", "verdict" },
   budget = { "devices", "time", "trials", "slots", "per_device" },
 }
 local SEALED_PARTS = {

@@ -126,6 +126,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   AttemptEnded ended;
   ended.trial = trial;
   ended.attempt = attempt->number;
+  const std::string excluded = end.judged ? HostOf(*end.judged, attempt->hosts) : std::string();
   // An interrupted attempt has not come to its end: whatever its processes did, it is not "ok".
   const bool cut = end.interrupted && !IsFailure(end.trial_class);
   ended.trial_class = cut ? TrialClass::kPreempted : end.trial_class;
@@ -136,6 +137,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   ended.metrics = end.metrics.empty() ? reached.metrics() : std::move(end.metrics);
   if (!IsFailure(end.trial_class) && !end.interrupted) ended.losses = reached.losses();
   ended.ms = end.ms;
+  std::optional<GivenVerdict> judged;
   if (end.interrupted) {
     ended.again = true;
     ended.counted = false;
@@ -145,8 +147,15 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
     const RetryVerdict verdict = AfterFailure(sweep_.retry, end.trial_class, before.counted, before.free);
     ended.again = verdict.again;
     ended.counted = verdict.counted;
+    judged = Judge(trial, end, attempt->hosts);
+    if (judged && ended.again && judged->verdict == RestartVerdict::kStop) {
+      ended.again = false;
+      ended.why += "; not retried: " + judged->evidence;
+    }
+    if (!ended.again) failures_.erase(trial);
   }
   if (!record_.Record(ended)) return;
+  if (judged && judged->verdict == RestartVerdict::kExcludeHost) hosts_.Quarantine(excluded, judged->evidence);
   if (ended.again) planning_.Retry(trial);
   if (end.interrupted) return;
   hosts_.ForgetMoves(trial);
@@ -156,6 +165,23 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   }
   if (!ended.blamed.empty()) return FailedOn(ended.blamed, trial, end.trial_class);
   if (attempt->hosts.size() == 1) FailedOn(pool().hosts()[attempt->hosts.front()].name, trial, end.trial_class);
+}
+
+// Of an attempt on one host, that host, by its name in the pool.
+std::string TrialScheduler::HostOf(const FailureJudged& judged, const std::vector<std::uint32_t>& hosts) const {
+  return hosts.size() == 1 ? pool().hosts()[hosts.front()].name : judged.host_name;
+}
+
+std::optional<GivenVerdict> TrialScheduler::Judge(TrialNumber trial, const AttemptEnd& end,
+                                                  const std::vector<std::uint32_t>& hosts) {
+  if (!sweep_.retry.verdict || !end.judged || !IsFailure(end.trial_class)) return std::nullopt;
+  FailureJudged judged = *end.judged;
+  judged.host_name = HostOf(judged, hosts);
+  judged.replaceable = pool().hosts().size() > 1;
+  judged.alone = false;  // the whole trial is retried
+  std::vector<FailureJudged>& failures = failures_[trial];
+  failures.push_back(std::move(judged));
+  return GiveVerdict(failures, *rules_);
 }
 
 void TrialScheduler::FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class) {

@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <tl/expected.hpp>
 
+#include "run/journal/head_facts.h"
+#include "run/supervise/verdict.h"
 #include "space/sampler.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
@@ -61,7 +64,11 @@ class TrialScheduler {
     std::optional<double> loss;
     MetricValues metrics;
     std::uint64_t ms = 0;
+    std::optional<FailureJudged> judged = {};
   };
+
+  // The rules of verdicts, instead of muster's; they must outlive it.
+  void JudgeBy(const std::vector<VerdictRule>& rules) { rules_ = &rules; }
 
   // Must be called first, to resume the state that the previous head left. `adopt` returns the end of attempts that the
   // previous head did not see ending; attempts without one were interrupted, and are retried. Finished trials in
@@ -108,6 +115,9 @@ class TrialScheduler {
 
  private:
   void FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class);
+  std::string HostOf(const FailureJudged& judged, const std::vector<std::uint32_t>& hosts) const;
+  // The verdict on the failure over those of the trial's earlier attempts under this head, if retries obey it.
+  std::optional<GivenVerdict> Judge(TrialNumber trial, const AttemptEnd& end, const std::vector<std::uint32_t>& hosts);
 
   void ApplySteering();
 
@@ -117,6 +127,8 @@ class TrialScheduler {
   TrialHosts hosts_;
   TrialPlanning planning_;
   RunningTrials running_;
+  const std::vector<VerdictRule>* rules_ = &DefaultVerdictRules();
+  std::map<TrialNumber, std::vector<FailureJudged>> failures_;  // of trials that are retried
 };
 
 }  // namespace muster
