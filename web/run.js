@@ -41,6 +41,7 @@
           run.damage ? el("p", { class: "why" }, run.damage) : "",
           muster.ledgerBar(page.model.data.ledger),
           ...run.restarts.map((one) => el("p", { class: "soft" }, `Restart of ${one.scope === "process" ? one.process : `the ${one.scope}`} at ${muster.duration(one.at)}: ${one.why}`)),
+          ...run.verdicts.map((one) => el("p", { class: "soft" }, `Verdict at ${muster.duration(one.at)} on ${one.process}: ${one.verdict.replace("_", " ")}${one.verdict === "exclude_host" ? ` ${one.host}` : ""}, because ${one.evidence}`)),
         );
       };
       fill();

@@ -36,8 +36,8 @@
 ---@field every? string|number
 
 ---@class muster.Restart
----Maximum number of restarts of the role's processes; one more exit is a failure.
----@field max integer
+---Maximum number of restarts of the role's processes; one more exit is a failure. With `verdict` 100 unless given.
+---@field max? integer
 ---Only restarts within this time count for max; unless given, those of the whole run.
 ---@field within? string|number
 ---Exits that cause a restart: "failure" (default), "always", or a list of exit codes, names of signals and "success".
@@ -46,6 +46,8 @@
 ---@field backoff? string|number
 ---What is restarted: the process that exited (unless given), its role, or the job.
 ---@field scope? "process"|"role"|"job"
+---Restart only what a restart can help, and elsewhere if the host is the cause (muster docs verdicts).
+---@field verdict? boolean
 
 ---@class muster.RoleLimits
 ---Run time of each attempt of a process.
@@ -85,8 +87,8 @@
 ---@field after? string|string[]
 ---When a process counts as ready; unless given, when its program runs.
 ---@field ready? muster.Ready
----When processes are restarted; a number is `{ max = … }`. Unless given, they are not.
----@field restart? muster.Restart|integer
+---When processes are restarted; a number is `{ max = … }`, "verdict" is `{ verdict = true }`. Unless given, they are not.
+---@field restart? muster.Restart|integer|"verdict"
 ---@field limits? muster.RoleLimits
 ---@field logs? muster.Logs
 ---Container in which the processes run; false: none, whatever the recipe says.

@@ -50,6 +50,8 @@ local muster = {}
 ---@field quarantine_host_after? integer
 ---By class: a pattern that is searched in the last lines of the first failure.
 ---@field patterns? table<muster.FailureClass, string>
+---No retry of a failure that would repeat, and no more trials on a host that causes them (muster docs verdicts).
+---@field verdict? boolean
 
 ---@class muster.SweepStopAfter
 ---Trials that failed with the same class and reason, with no result among them.

@@ -150,18 +150,29 @@ local function read_on(on, place, what, read)
   end
 end
 
+local VERDICT_MAX = 100  -- restarts if only verdicts limit them; docs/verdicts.md
+
 local function read_restart(restart, place, role)
   if restart == nil then return nil end
   local what = "restart of role " .. role
   if type(restart) == "number" then restart = { max = restart } end
+  if restart == "verdict" then restart = { verdict = true } end
   if not want_table(restart, place, what, '{ max = 3, within = "10m", on = "failure", backoff = "1s", scope = "process" }') then return nil end
   muster.check_keys(restart, muster.field_names "restart", what, place)
   local read = { scope = restart.scope or muster.field_default("restart", "scope"), codes = {}, signals = {} }
-  if not fields.is_whole(restart.max, 0, 1000000) then
+  if restart.verdict ~= nil and type(restart.verdict) ~= "boolean" then
+    host.report("error", "type", place, ("%s: verdict must be true or false, got %s"):format(what, shown(restart.verdict)),
+                "verdict = true restarts only what a restart can help: muster docs verdicts")
+  end
+  read.verdict = restart.verdict == true
+  if restart.max == nil and restart.verdict then
+    read.max = VERDICT_MAX
+  elseif not fields.is_whole(restart.max, 0, 1000000) then
     host.report("error", "range", place, ("%s: max must be a whole number from 0 to 1000000, got %s"):format(what, shown(restart.max)),
                 "how often processes of the role are started again at most")
+  else
+    read.max = restart.max
   end
-  read.max = restart.max
   read.within_ms = duration(restart.within, place, "within of " .. what) or 0
   if not muster.is_word(SCOPES, read.scope) then
     host.report("error", "enum", place, ("%s: scope must be %s, got %s"):format(what, ALL_SCOPES, shown(read.scope)),

@@ -261,7 +261,7 @@ job:workers {
         example = 'cores = "0-7,16-23"' },
       { name = "after", type = "name or list of names", doc = "Roles whose processes have to be ready before this role starts.", example = 'after = { "scheduler" }' },
       { name = "ready", type = "table", default = "when its program runs", doc = "When a process counts as ready (`muster docs readiness`).", example = 'ready = { port = "rpc" }' },
-      { name = "restart", type = "table or number", default = "never", doc = "When processes are restarted; a number is `{ max = … }` (`muster docs restart`).", example = "restart = 3" },
+      { name = "restart", type = "table, number or `\"verdict\"`", default = "never", doc = "When processes are restarted; a number is `{ max = … }`, `\"verdict\"` is `{ verdict = true }` (`muster docs restart`).", example = "restart = 3" },
       { name = "limits", type = "table", doc = "Time limits of the role (`muster docs limits`).", example = 'limits = { silent = "15m" }' },
       { name = "logs", type = "table", default = "that of the recipe", doc = "Size limit of the role's logs (`muster docs logs`).", example = 'logs = { max = "1GiB" }' },
       { name = "container", type = "table or `false`", default = "that of the recipe", doc = "Container in which the processes run (`muster docs container`).",
@@ -288,12 +288,13 @@ job:workers {
   { name = "restart", title = "Restart", doc = "Fields of `restart` in a role.",
     example = 'restart = { max = 3, within = "10m", on = { 75, "SIGKILL" }, backoff = "5s", scope = "role" }',
     fields = {
-      { name = "max", type = "whole number", range = "0 to 1000000", required = true, doc = "Number of restarts of the role; one more exit is a failure.", example = "max = 3" },
+      { name = "max", type = "whole number", range = "0 to 1000000", default = "100 with `verdict`, else none", doc = "Number of restarts of the role; one more exit is a failure. Required without `verdict`.", example = "max = 3" },
       { name = "within", type = TIME, default = "the whole run", doc = "Only restarts within this time count for `max`.", example = 'within = "10m"' },
       { name = "on", type = '`"failure"`, `"always"` or list', default = '"failure"',
         doc = "Exits that cause a restart; a list has exit codes (1 to 255), names of signals, `\"success\"` and `\"failure\"`.", example = 'on = { 75, "SIGKILL" }' },
       { name = "backoff", type = TIME, range = "0 too", default = '"1s"', doc = "Delay before a restart, doubled by each restart that counts, up to one minute.", example = 'backoff = "5s"' },
       { name = "scope", words = { "process", "role", "job" }, default = '"process"', doc = "What is restarted: the process that exited, its role, or the job.", example = 'scope = "role"' },
+      { name = "verdict", type = "true or false", default = "false", doc = "Restart only what a restart can help, and elsewhere if the host is the cause (`muster docs verdicts`).", example = "verdict = true" },
     } },
 
   { name = "role.limits", page = "limits", title = "Limits of a role", doc = "Fields of `limits` in a role. A process or role that exceeds one has failed.",

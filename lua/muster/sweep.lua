@@ -20,7 +20,7 @@ local SEALED_KINDS = {
 }
 local OPTIONS = {
   metrics = { "stdout", "role", "result" },
-  retry = { "max", "on", "quarantine_host_after", "patterns" },
+  retry = { "max", "on", "quarantine_host_after", "patterns", "verdict" },
   stop_after = { "failures" },
   budget = { "devices", "time", "trials", "slots", "per_device" },
 }

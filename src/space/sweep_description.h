@@ -108,6 +108,7 @@ struct RetryChoice {
       2;  // consecutive failures on a host of trials that did not fail elsewhere; 0: never
   // By class: an RE2 pattern that is matched against the last lines of the first failure.
   std::map<TrialClass, std::string> patterns = {};
+  bool verdict = false;  // no retry if the verdict on the failure is that it would repeat (docs/verdicts.md)
   Place place = {};
 
   bool operator==(const RetryChoice&) const = default;

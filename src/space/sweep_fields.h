@@ -94,7 +94,7 @@ template <class V>
 void Fields(V& v, RetryChoice& retry) {
   v("max", retry.max), v("on", As<ByClassNames>(retry.on));
   v("patterns", OnlyIf(!retry.patterns.empty(), As<ByClassNames>(retry.patterns)));
-  v("quarantine_host_after", retry.quarantine_host_after);
+  v("quarantine_host_after", retry.quarantine_host_after), v("verdict", As<UnlessNone>(retry.verdict));
   v(retry.place);
   if constexpr (V::kReading) {
     const auto is_one = [](TrialClass named) { return static_cast<std::size_t>(named) < kTrialClassNames.size(); };

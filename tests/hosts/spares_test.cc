@@ -221,6 +221,33 @@ TEST(SpareHosts, DoNotAffectProcessesIndependentOfTheLostHost) {
   EXPECT_EQ(run.Journal("restart_planned").size(), 1U) << "what a host takes with it is one restart of its role";
 }
 
+TEST(SpareHosts, ReplaceAHostThatAVerdictExcludes) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  // Whatever runs on n2 fails; the others wait for their end until the third attempt.
+  const std::string workers =
+      "    job:workers { count = 4, devices = 0, cwd = '/', restart = { verdict = true, backoff = '10ms', scope = "
+      "'job' },\n"
+      "      command = { 'bash', '-c', 'test $(uname -n) != n2 || exit 5; test $MUSTER_ATTEMPT = 2 || exec sleep 1000' "
+      "} }";
+  HostsRun run(testbed, Job("torch", workers), {"--host", "n[1-3]:2", "--spares", "1"});
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Result().out << run.Result().err;
+  const std::vector<json> judged = run.Journal("failure_judged");
+  ASSERT_EQ(judged.size(), 2U);
+  EXPECT_EQ(judged[1]["verdict"], "exclude_host");
+  EXPECT_EQ(judged[1]["host_name"], "n2");
+  ASSERT_EQ(run.Journal("host_replaced").size(), 1U);
+  EXPECT_TRUE(run.Journal("agent_lost").empty()) << "its agent stays until the end";
+  const json report = run.Report();
+  EXPECT_EQ(HostsOfAttempts(report["processes"][0]), (Names{"n1", "n1", "n1"}));
+  EXPECT_EQ(HostsOfAttempts(report["processes"][3]), (Names{"n2", "n2", "n3"}));
+  EXPECT_EQ(report["replacements"][0]["host"], "n2");
+  EXPECT_EQ(report["receipt"]["left"], 0);
+  EXPECT_EQ(report["receipt"]["attested"], true);
+  CheckedLedger({run.run_dir()}, {run.run_dir()});
+}
+
 TEST(SpareHosts, AreMentionedInTheReportIfNoneIsLeft) {
   SKIP_WITHOUT_TESTBED();
   HostsTestbed testbed(3);

@@ -98,6 +98,8 @@ JournalContents JournalOfTheHistory() {
       FinishOrdered{},                                                                                          // 57
       AgentEmpty{0, 1, 1, 2, {"pidfd"}, 12, 4096},                                                              // 58
       RunEnded{Cause::kStopped, 130, "stopped", 12, 4096},                                                      // 59
+      FailureJudged{0, 0, 0, "m0", "exit", "f", "exit (code 3)", 7, "/c/step_3", 5, true, false, "2x3x2", true,
+                    RestartVerdict::kStop, "rule", "evidence", true},  // 60
       // Without effect: numbers that the plan does not have.
       FirstFailure{7, 0},
   };
@@ -130,8 +132,8 @@ TEST_F(RunHistoryTest, HasTheBeginningTheEndAndThePhases) {
   ASSERT_TRUE(history.ended);
   EXPECT_EQ(history.ended->cause, Cause::kStopped);
   EXPECT_EQ(history.first, Mark(1));
-  EXPECT_EQ(history.last, Mark(59)) << "records that do not fit do not count";
-  EXPECT_EQ(history.damage, "the last line is cut; record 60 (first_failure) names process 7, and the plan has 3");
+  EXPECT_EQ(history.last, Mark(60)) << "records that do not fit do not count";
+  EXPECT_EQ(history.damage, "the last line is cut; record 61 (first_failure) names process 7, and the plan has 3");
   ASSERT_EQ(history.phases.size(), 1U);
   EXPECT_EQ(history.phases[0], (Recorded<PhaseChanged>{{Phase::kPreparing, Phase::kStarting}, Mark(16)}));
   EXPECT_EQ(history.stop_requests, (std::vector{Recorded<StopRequested>{{1, 2, false, ""}, Mark(52)}}));
@@ -206,6 +208,12 @@ TEST_F(RunHistoryTest, HasThePreparation) {
   EXPECT_EQ(history.prepared, Mark(12)) << "the code, and then the activation";
   EXPECT_EQ(history.devices_awaited, Mark(13)) << "the first wait";
   EXPECT_EQ(history.bound, Mark(15));
+}
+
+TEST_F(RunHistoryTest, HasVerdicts) {
+  ASSERT_EQ(history.judged.size(), 1U);
+  EXPECT_EQ(history.judged[0].rule, "rule");
+  EXPECT_EQ(history.judged[0].seq, 60U);
 }
 
 TEST_F(RunHistoryTest, HasFailuresRestartsCheckpointsAndDumps) {

@@ -104,6 +104,8 @@ inline std::vector<JournalEntry> OneOfEach() {
           HostStray{1, "an exit of process 9"},
           DevicesAwaited{1, 2, "device 0 is held by run a1"},
           EngineAnswered{"n2", "slurm reports n2 as down"},
+          FailureJudged{3, 1, 1, "n2", "exception", "0123456789abcdef", "exception: x", 1e300, "/c/step_3", -7, true,
+                        true, "4x32x32", true, RestartVerdict::kExcludeHost, "same host again", "wörds", true},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

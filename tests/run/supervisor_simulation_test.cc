@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-class Simulation {
+class Simulation final : private FailureSource {
  public:
   explicit Simulation(std::uint64_t seed)
       : random_(seed), plan_(MakePlan()), spares_(Below(3), SiteHost{"spare", "", 0}), supervisor_(plan_, spares_) {
@@ -28,6 +28,7 @@ class Simulation {
       agents_.back().mute = Chance(40);
     }
     processes_.resize(plan_.processes.size());
+    if (Chance(2)) supervisor_.JudgeBy(DefaultVerdictRules(), *this);
     if (!processes_.empty() && Chance(4)) at_terminal_ = Below(static_cast<std::uint32_t>(processes_.size()));
   }
 
@@ -102,6 +103,18 @@ class Simulation {
     role.restart.success = Chance(5);
     if (Chance(3)) role.restart.codes = {1};
     role.restart.backoff_ms = Below(3) * 100;
+    role.restart.verdict = Chance(2);
+  }
+
+  // Failures that are alike, so that every verdict is given.
+  FailureTraits Look(const AskedFailure& failure) override {
+    FailureTraits traits{failure.end.kind == HowEnded::Kind::kLost ? "host"
+                         : Chance(2)                               ? "silent"
+                                                                   : "exception",
+                         "f", "a failure"};
+    if (Chance(3)) traits.step = Below(3);
+    traits.ready = failure.ready.value_or(Chance(2));
+    return traits;
   }
 
   void Feed(const Event& event) {
@@ -206,9 +219,17 @@ class Simulation {
     ASSERT_FALSE(agents_[order.by].gone) << "a lost host takes the place of another";
     ASSERT_GE(order.by, plan_.hosts.size());
     ASSERT_TRUE(taken_.insert(order.by).second) << "a spare takes two places";
+    for (ProcessId process = 0; process < processes_.size(); ++process) {
+      const bool there = processes_[process].alive && !agents_[processes_[process].machine].gone;
+      ASSERT_TRUE(plan_.processes[process].host != order.host || !there) << "replaced while a process runs there";
+    }
     replacing_.insert_or_assign(order.host, order.by);
   }
   void Perform(const RebindOrdered&) { ASSERT_FALSE(std::exchange(rebinding_, true)) << "asked twice"; }
+  void Perform(const FailureJudged& judged) {
+    ASSERT_EQ(judged.attempt, processes_[judged.process].attempt);
+    ASSERT_TRUE(supervisor_.AtWork() || supervisor_.cause() != Cause::kNone);
+  }
   void Perform(const LimitPassed& limit) { ASSERT_TRUE(processes_[limit.process].ordered); }
   void Perform(const RequestOutput&) {
     for (std::uint32_t host = 0; host < agents_.size(); ++host) {

@@ -1,4 +1,5 @@
 // Tests recipes with `after`, `ready`, `restart`, `limits` and `done`, run by the muster program with real processes.
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,103 @@ TEST(Order, NamesAProcessThatDoesNotBecomeReady) {
 // The first attempt fails; the second finds a file of the first.
 constexpr const char* kSecondTime =
     R"(muster.shell 'echo attempt $MUSTER_ATTEMPT; test -e "$MUSTER_RUN_DIR/$MUSTER_ROLE.$MUSTER_INDEX" || { touch "$MUSTER_RUN_DIR/$MUSTER_ROLE.$MUSTER_INDEX"; exit 3; }')";
+
+// Reports steps from 5 to 7 in each attempt, like a training that resumes from a checkpoint, and fails as given.
+std::string FailsAtStepSeven(const std::string& how, const std::string& restart) {
+  return "job:workers { count = 1, restart = " + restart +
+         ", command = muster.shell 'for i in 5 6 7; do echo \\'{\"step\": \\'$i\\'}\\' >> \"$MUSTER_METRICS\"; done; " +
+         how + "' }";
+}
+
+TEST(Restart, EndsByAVerdictWhenAFailureRepeats) {
+  const Job job(FailsAtStepSeven("echo no such token; exit 3", "{ verdict = true, backoff = 0 }"));
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_EQ(job.Events({"start_ordered", "failure_judged"}),
+            (Words{"start_ordered 0 0", "failure_judged 0 0", "start_ordered 0 1", "failure_judged 0 1"}));
+  ASSERT_EQ(job.report["failures"].size(), 2U);
+  EXPECT_EQ(job.report["failures"][0]["verdict"]["verdict"], "restart");
+  EXPECT_EQ(job.report["failures"][1]["verdict"], json({{"verdict", "stop"},
+                                                        {"rule", "same failure again"},
+                                                        {"evidence", "the same failure happened 2 times at step 7"},
+                                                        {"obeyed", true}}));
+  EXPECT_NE(job.Text().find("  verdict   stop: the same failure happened 2 times at step 7\n"), std::string::npos)
+      << job.Text();
+}
+
+TEST(Whatif, AppliesOtherRulesToTheFailuresOfARun) {
+  const Job job(FailsAtStepSeven("exit 3", "{ max = 3, backoff = 0 }"));
+  const CommandResult same = job.Muster({"whatif", job.RunDir()});
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_NE(same.out.find("stop, the same failure happened 2 times at step 7\n"), std::string::npos) << same.out;
+  EXPECT_NE(same.out.find("without the 2 failures that followed"), std::string::npos) << same.out;
+  EXPECT_NE(same.out.find("these rules give the same verdicts\n"), std::string::npos) << same.out;
+  std::ofstream(job.Folder() + "/rules.json") << R"(["progress"])";
+  const CommandResult other = job.Muster({"whatif", job.RunDir(), "--rules", "rules.json"});
+  EXPECT_NE(other.out.find("restart, no rule says that a restart cannot help (it was: stop, same failure again)"),
+            std::string::npos)
+      << other.out;
+  EXPECT_NE(other.out.find("3 of 4 verdicts differ\n"), std::string::npos) << other.out;
+  std::ofstream(job.Folder() + "/rules.json") << R"(["progres"])";
+  const CommandResult refused = job.Muster({"whatif", job.RunDir(), "--rules", "rules.json"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_NE(refused.err.find("muster has no rule \"progres\""), std::string::npos) << refused.err;
+}
+
+TEST(Whatif, RulesOfTheSiteAreObeyed) {
+  RunFolder folder;
+  folder.WriteRecipe(FailsAtStepSeven("exit 3", "{ verdict = true, max = 2, backoff = 0 }"));
+  std::ofstream(folder.Folder() + "/rules.json")
+      << R"([{"name": "never twice", "verdict": "stop", "because": "{class}"}])";
+  std::ofstream(folder.Folder() + "/muster.site.lua") << "return { verdicts = 'rules.json' }\n";
+  const CommandResult run = folder.Muster({"run", "recipe.lua", "--run-dir", folder.RunDir()});
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  ASSERT_EQ(folder.Records("failure_judged").size(), 1U);
+  EXPECT_EQ(folder.Records("failure_judged")[0]["rule"], "never twice");
+}
+
+TEST(Simulate, ComparesSettings) {
+  RunFolder folder;
+  folder.WriteRecipe("job:workers { count = 4, devices = 0, command = { probe, 'exit', '0' } }",
+                     "cluster = { hosts = 2, devices_per_host = 2 },");
+  std::ofstream(folder.Folder() + "/trace") << "# seconds, host, seconds down\n90000 1 7200\n";
+  const CommandResult traced =
+      folder.Muster({"simulate", "recipe.lua", "--failures", "trace", "--time", "2d", "--save", "0", "--start", "1h",
+                     "--interval", "1h", "--spare-hosts", "0,1", "--policy", "verdict"});
+  EXPECT_EQ(traced.exit_code, 0) << traced.err;
+  // 48 h: a start of 1 h, 24 h kept, the loss at 25 h, and without the spare 2 h of waiting; another start of 1 h.
+  EXPECT_NE(traced.out.find("1 h 0 min      0  verdict   91.7"), std::string::npos) << traced.out;
+  EXPECT_NE(traced.out.find("1 h 0 min      1  verdict   95.8"), std::string::npos) << traced.out;
+  const CommandResult drawn =
+      folder.Muster({"simulate", "recipe.lua", "--between", "20d", "--lives", "3", "--policy", "none,verdict"});
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_EQ(
+      drawn.out,
+      folder.Muster({"simulate", "recipe.lua", "--between", "20d", "--lives", "3", "--policy", "none,verdict"}).out);
+  std::ofstream(folder.Folder() + "/trace") << "10 x\n";
+  const CommandResult refused = folder.Muster({"simulate", "recipe.lua", "--failures", "trace"});
+  EXPECT_NE(refused.err.find("\"10 x\" is no failure"), std::string::npos) << refused.err;
+}
+
+TEST(Restart, OnlyReportsAVerdictUnlessItIsAskedFor) {
+  const Job job(FailsAtStepSeven("exit 3", "{ max = 2, backoff = 0 }"));
+  EXPECT_EQ(job.report["restarts"].size(), 2U);
+  EXPECT_EQ(job.report["failures"][1]["verdict"]["verdict"], "stop");
+  EXPECT_EQ(job.report["failures"][1]["verdict"]["obeyed"], false);
+}
+
+TEST(Restart, ByVerdictContinuesAfterATransientFailure) {
+  const Job job(FailsAtStepSeven(
+      "test $MUSTER_ATTEMPT = 3 || { echo failure of kind $(printf %$((MUSTER_ATTEMPT+1))s | tr \" \" x); exit 3; }",
+      "{ verdict = true, backoff = 0 }"));
+  EXPECT_EQ(job.result.exit_code, 0) << job.result.err;
+  EXPECT_EQ(job.report["restarts"].size(), 3U);
+}
+
+TEST(Restart, ByVerdictAllowsOneFailureBeforeReady) {
+  const Job job("job:workers { count = 2, restart = 'verdict', command = { probe, 'exit', '4' } }");
+  EXPECT_EQ(job.result.exit_code, 1);
+  EXPECT_EQ(job.report["failures"].back()["verdict"]["rule"], "not ready again") << job.report["failures"];
+}
 
 TEST(Restart, StartsAProcessAgain) {
   const Job job(std::string("job:workers { count = 1, restart = { max = 2, backoff = 0 }, command = ") + kSecondTime +

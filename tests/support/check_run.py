@@ -24,7 +24,8 @@ Written from those documents, with the standard library only, independent of mus
   I12 descriptors of head and agent at the end are as many as at the start, memory within bounds
   I13 other hosts are all reached before anything starts, each once and by one name; clocks are compared
       only with theirs, each time more exactly
-  I14 a host of the plan is replaced only after its machine was lost, by a reached spare that replaces no other host;
+  I14 a host of the plan is replaced only after its machine was lost, or a verdict excluded it and nothing runs there,
+      by a reached spare that replaces no other host;
       nothing starts between the command and the answer, nor on a lost host; and no two attempts of a process run
       at the same time: the one before has exited, or its host was lost
 
@@ -452,17 +453,21 @@ def check_places(run):
     host_of = [number_of[p["host"]] for p in json.loads((run.folder / "plan.json").read_bytes())["processes"]]
     stands = {number: number for number in range(len(hosts))}  # the machine of each of the plan's hosts
     reached = {record["host"] for record in run.of("host_reached")}
-    lost, taken, ordered = set(), set(), {}
+    lost, taken, ordered, excluded = set(), set(), {}, set()
     there = {}  # process -> machine
     for record in run.records:
         event = record["event"]
         if event == "agent_lost":
             lost.add(record["host"])
             ordered = {host: by for host, by in ordered.items() if by != record["host"]}
+        elif event == "failure_judged" and record["verdict"] == "exclude_host" and record["obeyed"]:
+            excluded.add(record["host"])
         elif event == "replace_ordered":
             host, by = record["host"], record["by"]
-            if stands[host] not in lost:
-                run.wrong("I14", f"host {host} is replaced and was not lost")
+            if stands[host] not in lost | excluded:
+                run.wrong("I14", f"host {host} is replaced and was neither lost nor excluded")
+            if stands[host] not in lost and stands[host] in there.values():
+                run.wrong("I14", f"host {host} is replaced while a process runs there")
             if by < len(hosts) or by not in reached or by in taken or by in lost:
                 run.wrong("I14", f"{by} is to take the place of host {host} and is no spare")
             taken.add(by)

@@ -50,6 +50,59 @@ TEST(TrialScheduler, MovesAWaitingTrialToAFreeHost) {
   EXPECT_TRUE(scheduled.scheduler->over());
 }
 
+TrialScheduler::AttemptEnd Crashed(std::optional<double> step, const std::string& fingerprint = "f") {
+  TrialScheduler::AttemptEnd end;
+  end.trial_class = TrialClass::kCrash;
+  end.why = "worker.0 exited with code 3";
+  end.judged.emplace();
+  end.judged->failure_class = "exit";
+  end.judged->fingerprint = fingerprint;
+  end.judged->host_name = "host0";
+  end.judged->step = step;
+  end.judged->ready = true;
+  return end;
+}
+
+TEST(TrialScheduler, DoesNotRetryWhatAVerdictStops) {
+  for (const bool verdict : {true, false}) {
+    SweepDescription sweep;
+    sweep.retry.max = 5;
+    sweep.retry.verdict = verdict;
+    ScheduledSweep scheduled(1, sweep);
+    scheduled.ResumeFrom();
+    scheduled.Judge();
+    ASSERT_EQ(scheduled.Start(), std::vector<TrialNumber>{0});
+    scheduled.scheduler->Ended(0, Crashed(7));
+    EXPECT_TRUE(std::get<AttemptEnded>(scheduled.entries.back()).again) << "once says nothing";
+    ASSERT_EQ(scheduled.Start(), std::vector<TrialNumber>{0});
+    scheduled.scheduler->Ended(0, Crashed(7));
+    const auto& ended = std::get<AttemptEnded>(scheduled.entries.back());
+    EXPECT_EQ(ended.again, !verdict);
+    EXPECT_EQ(ended.why, verdict
+                             ? "worker.0 exited with code 3; not retried: the same failure happened 2 times at step 7"
+                             : "worker.0 exited with code 3");
+  }
+}
+
+TEST(TrialScheduler, QuarantinesAHostThatAVerdictExcludes) {
+  SweepDescription sweep;
+  sweep.retry.max = 5;
+  sweep.retry.verdict = true;
+  sweep.retry.quarantine_host_after = 0;
+  const TrialNeeds one_device = {{1, 1}};
+  ScheduledSweep scheduled(1, sweep, {{"n1", 1, 8}, {"n2", 1, 8}});
+  scheduled.ResumeFrom();
+  scheduled.Judge();
+  ASSERT_EQ(scheduled.Start(one_device), std::vector<TrialNumber>{0});
+  scheduled.scheduler->Ended(0, Crashed({}, "f"));
+  ASSERT_EQ(scheduled.Start(one_device), std::vector<TrialNumber>{0});
+  scheduled.scheduler->Ended(0, Crashed({}, "g"));
+  const auto* const quarantined = std::get_if<HostQuarantined>(&scheduled.entries.back());
+  ASSERT_NE(quarantined, nullptr);
+  EXPECT_EQ(quarantined->host, "n1");
+  EXPECT_EQ(quarantined->why, "the last 2 failures happened on n1, and none on the other hosts");
+}
+
 TEST(TrialScheduler, StartsTrialsInOrderWhicheverPlanIsReadyFirst) {
   ScheduledSweep scheduled(4);
   scheduled.ResumeFrom();

@@ -48,6 +48,7 @@ std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupSimulate(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLsp(CLI::App& app, const Invocation& invocation);
 
 // The commands that start runs, and those that prepare them.
@@ -71,6 +72,7 @@ std::function<int()> SetupShow(CLI::App& app, const Invocation& invocation);
 
 // The commands that show, control and clean up runs.
 
+std::function<int()> SetupWhatif(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReportMetric(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);

@@ -438,6 +438,9 @@ Result<void> RunCall::ReadSurroundings() {
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   request_.for_group = site->facts.access == SiteAccess::kGroup;
+  auto verdict_rules = ReadVerdictRules(site->facts.verdicts);
+  if (!verdict_rules) return Fail(std::move(verdict_rules.error()));
+  request_.verdict_rules = *std::move(verdict_rules);
   if (attempt_) attempt_->Prepare(request_);
   WarnIfClosed(request_, options_.rehearse.has_value(), site->facts);
   request_.code_folder = FolderOfRecipe(recipe().recipe, request_.cwd);

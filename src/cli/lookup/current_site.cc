@@ -22,6 +22,7 @@
 #include "cli/command/small_file.h"
 #include "lua/state/own_data.h"
 #include "plan/hosts/host_list.h"
+#include "run/supervise/verdict_rules.h"
 
 namespace muster {
 namespace {
@@ -67,6 +68,7 @@ Result<void> KeepInProject(const SiteFile& file, SiteFacts& facts) {
   };
   keep("hostfile", facts.hostfile);
   keep("rules", facts.rules);
+  keep("verdicts", facts.verdicts);
   for (auto& [name, folder] : facts.libraries) keep("libraries." + name, folder);
   if (problems.empty()) return {};
   return Fail(std::move(problems));
@@ -229,6 +231,13 @@ void ApplyRules(const CurrentSite& site, EvaluationOptions& options) {
   options.libraries[kRulesLibrary] = {path.parent_path()};
   options.rules = path.filename();
   RecordSource(site.facts, "rules", "rules", options.site);
+}
+
+Result<std::vector<VerdictRule>> ReadVerdictRules(const std::string& file) {
+  if (file.empty()) return DefaultVerdictRules();
+  const auto text = ReadSmallFile(file, kMaxVerdictRulesFile);
+  if (!text) return Fail(Error("file", {file, 0}, text.error()));
+  return VerdictRulesFromJson(*text, file);
 }
 
 CurrentSite LibrariesAlone(const CurrentSite& site) {

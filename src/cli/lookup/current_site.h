@@ -11,6 +11,7 @@
 #include "evaluator/evaluator.h"
 #include "muster/result.h"
 #include "plan/environment/site_file.h"
+#include "run/supervise/verdict.h"
 
 namespace muster {
 
@@ -35,6 +36,9 @@ Result<CurrentSite> GetSite();
 
 // The hosts of the site; none if it names none, or says that jobs run on this machine.
 Result<std::vector<SiteHost>> HostsOfSite(const SiteFacts& facts);
+
+// The rules of the file, or muster's if the name is empty. Kinds "file" and "rules".
+Result<std::vector<VerdictRule>> ReadVerdictRules(const std::string& file);
 
 // A copy without facts about machines and plans, for assumed machines.
 CurrentSite LibrariesAlone(const CurrentSite& site);

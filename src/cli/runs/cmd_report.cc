@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/system/own_environment.h"
 #include "base/system/private_files.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
@@ -41,8 +43,11 @@
 #include "run/directory/run_directory.h"
 #include "run/directory/run_metrics.h"
 #include "run/directory/run_tags.h"
+#include "run/hosts/host_history.h"
+#include "run/report/ledger_reader.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
+#include "run/simulate/checkpoint_advice.h"
 #include "sweep/index/sweep_view.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
@@ -460,6 +465,33 @@ struct ReportOptions {
   std::string html;
 };
 
+// From what the run's checkpoints took, and what is remembered of its hosts.
+std::optional<CheckpointAdvice> AdviceOn(const std::string& folder, const Report& report) {
+  if (report.rehearsal) return std::nullopt;
+  const auto run = ReadLedgerRun(folder);
+  if (!run) return std::nullopt;
+  std::vector<SavedCheckpoint> saved;
+  for (const CheckpointWrite& write : run->writes) {
+    saved.push_back({static_cast<double>(write.from) / 1e9, static_cast<double>(write.to) / 1e9});
+  }
+  double start_s = 0;
+  for (const RoleStartup& role : report.startup.roles) {
+    double took = role.ordered;
+    for (const auto& step : {role.spawn, role.ready, role.first_output}) took += step ? step->slowest : 0;
+    start_s = std::max(start_s, took);
+  }
+  std::set<std::string> hosts;
+  for (const ProcessReport& process : report.processes) hosts.insert(process.host);
+  double seconds = 0;
+  double failures = 0;
+  for (const HostHistory& host : ReadHostHistory(HostHistoryFile(OwnVariables()))) {
+    if (!hosts.contains(host.host)) continue;
+    seconds += static_cast<double>(host.seconds);
+    failures += static_cast<double>(host.failures);
+  }
+  return AdviseInterval(saved, start_s, seconds, failures, static_cast<double>(run->plan->hosts.size()));
+}
+
 // The words name runs, sweeps and trials, or folders of them.
 int ReportLedger(const std::vector<std::string>& words, bool json) {
   std::vector<NamedRunOrSweep> work;
@@ -541,6 +573,9 @@ int RunReport(const ReportOptions& options) {
                                : ReportText(*report, view);
   std::fputs((options.json ? WithArchiveNames(text) : FittedLines(WithArchiveNames(text), OutputColumns(0))).c_str(),
              stdout);
+  if (const auto advice = options.json ? std::nullopt : AdviceOn(*folder, *report)) {
+    std::printf("  %-10s%s\n", "advice", Printable(AdviceText(*advice)).c_str());
+  }
   if (report->rehearsal && !options.json) {
     if (const auto rehearsal = ReadRehearsal(*folder))
       std::fputs(PrintableLines(RehearsalText(*rehearsal)).c_str(), stdout);

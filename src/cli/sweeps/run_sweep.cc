@@ -158,6 +158,9 @@ Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, 
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   made.run.for_group = site->facts.access == SiteAccess::kGroup;
+  auto verdict_rules = ReadVerdictRules(site->facts.verdicts);
+  if (!verdict_rules) return Fail(std::move(verdict_rules.error()));
+  made.run.verdict_rules = *std::move(verdict_rules);
   made.hosts = std::move(start.hosts);
   const auto devices = DevicesOfHosts(start, evaluation, made.hosts);
   if (!devices) return Fail(devices.error());

@@ -270,6 +270,7 @@ void ReadPolicies(lua_State* lua, const Place& place, Role& role) {
     policy.scope = RestartScopeNamed(TextField(lua, restart.index(), "scope")).value_or(RestartPolicy::Scope::kProcess);
     policy.any_failure = Field(lua, restart.index(), "any_failure").truth();
     policy.success = Field(lua, restart.index(), "success").truth();
+    policy.verdict = Field(lua, restart.index(), "verdict").truth();
     const Field codes(lua, restart.index(), "codes");
     for (int i = 1; i <= static_cast<int>(lua_objlen(lua, codes.index())); ++i) {
       policy.codes.push_back(static_cast<std::int32_t>(Field(lua, codes.index(), i).number()));

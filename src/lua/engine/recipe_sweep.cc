@@ -227,6 +227,7 @@ void ReadRetry(const Part& part, RetryChoice& retry) {
   constexpr double kMax = 1000;
   part.Count("max", retry.max, 0, kMax);
   part.Count("quarantine_host_after", retry.quarantine_host_after, 0, kMax);
+  part.Truth("verdict", retry.verdict);
   retry.place = part.place();
   if (const Value* on = part.Field("on")) {
     Value::List classes = ListOf(on);

@@ -606,6 +606,20 @@ Value RestartsValue(const Report& report, const RunHistory& history) {
   return Value(std::move(restarts));
 }
 
+Value VerdictsValue(const Report& report, const RunHistory& history) {
+  Value::List verdicts;
+  for (const Recorded<FailureJudged>& judged : history.judged) {
+    const ProcessReport& process = report.processes[judged.process];
+    verdicts.emplace_back(Value::Map{{"process", TextValue(fmt::format("{}.{}", process.role, process.index))},
+                                     {"host", TextValue(judged.host_name)},
+                                     {"at", Value(SecondsBetween(history.first.on_head, judged.on_head))},
+                                     {"verdict", TextValue(std::string(RestartVerdictName(judged.verdict)))},
+                                     {"what", TextValue(judged.what)},
+                                     {"evidence", TextValue(judged.evidence)}});
+  }
+  return Value(std::move(verdicts));
+}
+
 }  // namespace
 
 Result<void> AddRun(const std::string& run_dir, PageContent& page) {
@@ -647,6 +661,7 @@ Result<void> AddRun(const std::string& run_dir, PageContent& page) {
                        {"without_curves", CountValue(without_curves)},
                        {"damage", TextValue(report->journal_damage)},
                        {"restarts", RestartsValue(*report, recorded->history)},
+                       {"verdicts", VerdictsValue(*report, recorded->history)},
                        {"failure", report->first_failure ? FailureValue(*report, *report->first_failure) : Value()},
                        {"startup", StartupValue(report->startup)},
                        {"lanes", Value(std::move(lanes.lanes))},

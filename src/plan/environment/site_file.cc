@@ -87,7 +87,7 @@ constexpr std::array<std::string_view, 6> kEngines = {"flux", "gridengine", "kub
 const std::vector<std::string>& Fields() {
   static const std::vector<std::string> kFields = [] {
     std::vector<std::string> fields = {"hosts",    "hostfile", "devices",   "memory", "transport", "environment",
-                                       "run_root", "access",   "libraries", "rules",  "notify"};
+                                       "run_root", "access",   "libraries", "rules",  "verdicts",  "notify"};
     fields.insert(fields.end(), kEngines.begin(), kEngines.end());
     return fields;
   }();
@@ -199,6 +199,7 @@ class SiteReader {
     }
     if (name == "hostfile") return TakePath(name, value, "hostfile = \"hosts.txt\"", facts_.hostfile);
     if (name == "run_root") return TakePath(name, value, "run_root = \"/scratch/runs\"", facts_.run_root);
+    if (name == "verdicts") return TakePath(name, value, "verdicts = \"verdicts.json\"", facts_.verdicts);
     TakePath(name, value, "rules = \"policy.lua\"", facts_.rules);
   }
 
@@ -416,6 +417,7 @@ SiteFacts MergedSiteFacts(std::span<const SiteFacts> nearest_first) {
     take("run_root", merged.run_root, facts.run_root);
     take("access", merged.access, facts.access);
     take("rules", merged.rules, facts.rules);
+    take("verdicts", merged.verdicts, facts.verdicts);
     merged.notifications.insert(merged.notifications.end(), facts.notifications.begin(), facts.notifications.end());
     if (!merged.sources.contains("notify")) take_source("notify");
     take("environment.unset", merged.environment.unset, facts.environment.unset);

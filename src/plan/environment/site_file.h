@@ -58,6 +58,7 @@ struct SiteFacts {
   SiteAccess access = SiteAccess::kUnsaid;
   std::map<std::string, std::string> libraries;  // folders by name, without '@'
   std::string rules;
+  std::string verdicts;  // a file with rules of verdicts
   std::vector<Notification> notifications;
   // Options of engines by engine and name, not checked yet.
   std::map<std::string, std::map<std::string, Value>> engines;

@@ -46,6 +46,7 @@ void Fields(V& v, RestartPolicy& restart) {
   v("max", restart.max), v("within_ms", restart.within_ms), v("scope", WithNames(restart.scope, kRestartScopeNames));
   v("any_failure", restart.any_failure), v("success", restart.success);
   v("codes", restart.codes), v("signals", restart.signals), v("backoff_ms", restart.backoff_ms);
+  v("verdict", As<UnlessNone>(restart.verdict));
 }
 
 template <class V>

@@ -102,6 +102,7 @@ void AppendRestart(std::string& out, const std::string& begin, const RestartPoli
   for (const std::int32_t code : restart.codes) line << " exit code " << static_cast<std::uint64_t>(code);
   for (const std::string& signal : restart.signals) line << " signal " << Word{signal};
   line << ", waiting " << restart.backoff_ms << " ms";
+  if (restart.verdict) line << ", if the verdict allows it";
 }
 
 void AppendCores(std::string& out, const std::string& begin, const CoreUse& cores) {

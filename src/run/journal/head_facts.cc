@@ -12,6 +12,10 @@
 
 namespace muster {
 
+std::string_view RestartVerdictName(RestartVerdict verdict) {
+  return kRestartVerdictNames[static_cast<std::size_t>(verdict)];
+}
+
 std::string_view PhaseName(Phase phase) { return kPhaseNames[static_cast<std::size_t>(phase)]; }
 
 std::string_view OutcomeName(Cause cause) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -242,6 +243,35 @@ struct FailureTraced {
   std::uint32_t attempt = 0;
 
   bool operator==(const FailureTraced&) const = default;
+};
+
+enum class RestartVerdict : std::uint8_t { kRestart, kStop, kExcludeHost };
+inline constexpr std::array<std::string_view, 3> kRestartVerdictNames = {"restart", "stop", "exclude_host"};
+std::string_view RestartVerdictName(RestartVerdict verdict);
+
+// A process failed, or its host was lost, while the job was at work: what rules look at, and their verdict
+// (docs/verdicts.md). Written before what follows from it.
+struct FailureJudged {
+  ProcessId process = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t host = 0;  // the machine of the attempt; numbers after those of the plan's hosts are spares
+  std::string host_name;
+  std::string failure_class;   // FailureClassName (run/report/failure_fingerprint.h), or "engine": its allocation ended
+  std::string fingerprint;     // FailureFingerprint::Id
+  std::string what;            // FailureFingerprint::Text
+  std::optional<double> step;  // that the attempt reported last
+  std::string checkpoint;      // the newest complete one of the job at that time; empty: none
+  std::int64_t checkpoint_at = 0;  // when it was written, in nanoseconds since 1970
+  bool ready = false;        // it was ready; without a readiness condition: it reported a step, or ran for a minute
+  bool alone = false;        // a restart would concern this process alone
+  std::string shape;         // hosts, processes and devices of the plan: "4x32x32"
+  bool replaceable = false;  // another host can take the place of its host
+  RestartVerdict verdict = RestartVerdict::kRestart;
+  std::string rule;
+  std::string evidence;  // one sentence
+  bool obeyed = false;   // whether the restart policy follows verdicts
+
+  bool operator==(const FailureJudged&) const = default;
 };
 
 // Processes are restarted after one ended, or because one has to end. Written before any process is stopped for it.

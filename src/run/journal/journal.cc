@@ -77,6 +77,15 @@ void Fields(V& v, RestartPlanned& e) {
       v("count", e.count), v("max", e.max), v("delay_ms", e.delay_ms), v("why", e.why);
 }
 template <class V>
+void Fields(V& v, FailureJudged& e) {
+  v("process", e.process), v("attempt", e.attempt), v("host", e.host), v("host_name", e.host_name);
+  v("class", e.failure_class), v("fingerprint", e.fingerprint), v("what", e.what), v("step", e.step);
+  v("checkpoint", e.checkpoint), v("checkpoint_at", e.checkpoint_at), v("ready", e.ready), v("alone", e.alone),
+      v("shape", e.shape);
+  v("replaceable", e.replaceable), v("verdict", WithNames(e.verdict, kRestartVerdictNames)), v("rule", e.rule);
+  v("evidence", e.evidence), v("obeyed", e.obeyed);
+}
+template <class V>
 void Fields(V& v, LimitPassed& e) {
   v("process", e.process), v("attempt", e.attempt), v("limit", e.limit), v("ms", e.ms);
 }
@@ -168,7 +177,7 @@ constexpr EntryNames<JournalEntry> kEntryNames = {
     "process_dumped",  "host_dumped",     "dump_requested", "dump_ordered",       "dump_ended",      "pty_opened",
     "pty_closed",      "host_activated",  "clock_compared", "host_reached",       "replace_ordered", "host_replaced",
     "hosts_compared",  "paths_compared",  "code_shipped",   "code_seen",          "checkpoint_seen", "host_stray",
-    "devices_awaited", "engine_answered"};
+    "devices_awaited", "engine_answered", "failure_judged"};
 
 // For all values of a line together: the binding of a million processes has three million. A value takes far more
 // memory than its text.

@@ -100,6 +100,7 @@ struct RunHistory {
   std::vector<Recorded<PhaseChanged>> phases;
   std::vector<Recorded<StopRequested>> stop_requests;
   std::vector<Recorded<RestartPlanned>> restarts;
+  std::vector<Recorded<FailureJudged>> judged;
   std::vector<ReplacementHistory> replacements;
   std::vector<DumpHistory> dumps;  // dump N is dumps[N - 1]
   std::vector<Recorded<CheckpointSeen>> checkpoints;

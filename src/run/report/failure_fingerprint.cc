@@ -201,6 +201,17 @@ FailureFingerprint FingerprintOf(const FailureSigns& signs) {
   return made;
 }
 
+void ReadOutput(const Plan& plan, int run_dir, ProcessId process, std::uint32_t attempt, FailureSigns& signs) {
+  signs.note = ReadErrorNote(run_dir, plan, process, attempt);
+  signs.lines = LastLines(run_dir, LogPath(plan, process, attempt), kFingerprintLines);
+}
+
+std::optional<double> LastStep(const Plan& plan, int run_dir, ProcessId process, std::uint32_t attempt) {
+  const auto last = NewestReport(run_dir, MetricsPath(plan, process, attempt));
+  const std::string metric = last ? StepMetric(*last) : std::string();
+  return metric.empty() ? std::nullopt : FiniteNumber(last->at(metric));
+}
+
 namespace {
 
 RecordedFailure FailureAt(const Plan& plan, const RunHistory& history, int run_dir, ProcessId process,
@@ -224,11 +235,8 @@ RecordedFailure FailureAt(const Plan& plan, const RunHistory& history, int run_d
   signs.ready = failure.ready;
   for (const EndEvidence& evidence : attempt.evidence) signs.evidence.push_back(evidence.kind);
   if (attempt.started) {
-    signs.note = ReadErrorNote(run_dir, plan, process, number);
-    signs.lines = LastLines(run_dir, LogPath(plan, process, number), kFingerprintLines);
-    if (const auto last = NewestReport(run_dir, MetricsPath(plan, process, number))) {
-      if (const std::string metric = StepMetric(*last); !metric.empty()) failure.step = FiniteNumber(last->at(metric));
-    }
+    ReadOutput(plan, run_dir, process, number, signs);
+    failure.step = LastStep(plan, run_dir, process, number);
   }
   failure.fingerprint = FingerprintOf(signs);
   return failure;
@@ -262,6 +270,9 @@ std::vector<RecordedFailure> FailuresOfRun(const Plan& plan, const RunHistory& h
     failures.push_back(FailureAt(plan, history, run_dir, each.process, each.attempt));
     failures.back().at = each.at;
     failures.back().ended_run = each.ended_run;
+    for (const Recorded<FailureJudged>& judged : history.judged) {
+      if (judged.process == each.process && judged.attempt == each.attempt) failures.back().judged = judged;
+    }
   }
   if (history.ended && history.ended->cause == Cause::kLost && !history.origin) {
     for (const auto& [number, machine] : history.machines) {

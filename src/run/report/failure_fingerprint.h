@@ -16,6 +16,7 @@
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "run/directory/process_output.h"
+#include "run/journal/head_facts.h"
 #include "run/journal/run_history.h"
 
 namespace muster {
@@ -60,12 +61,13 @@ struct RecordedFailure {
   FailureFingerprint fingerprint;
   std::optional<ProcessId> process;
   std::uint32_t attempt = 0;
-  std::uint32_t machine = 0;        // a host of the plan, or a spare
-  std::string host;                 // its name
-  std::string at;                   // UTC, of its record
-  std::optional<double> step = {};  // of its last report; empty without one
-  bool ready = false;               // it had been started, and was ready
-  bool ended_run = false;           // instead of restarting processes
+  std::uint32_t machine = 0;                 // a host of the plan, or a spare
+  std::string host;                          // its name
+  std::string at;                            // UTC, of its record
+  std::optional<double> step = {};           // of its last report; empty without one
+  bool ready = false;                        // it had been started, and was ready
+  bool ended_run = false;                    // instead of restarting processes
+  std::optional<FailureJudged> judged = {};  // the verdict on it; runs of older versions have none
 
   bool operator==(const RecordedFailure&) const = default;
 };
@@ -86,6 +88,11 @@ struct FailureSigns {
   std::vector<std::string> lines;  // its last ones
 };
 FailureFingerprint FingerprintOf(const FailureSigns& signs);
+
+// Adds what the attempt wrote: its error note and the last lines of its log. `run_dir` is a descriptor.
+void ReadOutput(const Plan& plan, int run_dir, ProcessId process, std::uint32_t attempt, FailureSigns& signs);
+// The last step that the attempt reported.
+std::optional<double> LastStep(const Plan& plan, int run_dir, ProcessId process, std::uint32_t attempt);
 
 // In the order of the journal: of each restart the process that ended, and what ended the run. At most the last
 // kMaxRecordedFailures. `run_dir` is a descriptor.

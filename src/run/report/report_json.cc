@@ -166,6 +166,12 @@ void Parts(V& v, const RestartReport& restart) {
   v("processes", restart.processes), v("at", OrNull(restart.at)), v("why", restart.why);
 }
 
+template <class V>
+void Parts(V& v, const FailureJudged& judged) {
+  v("verdict", RestartVerdictName(judged.verdict)), v("rule", judged.rule), v("evidence", judged.evidence);
+  v("obeyed", judged.obeyed);
+}
+
 struct ReportedFailure {
   const RecordedFailure& failure;
   const ProcessReport* process;  // null: none was running on the lost host
@@ -180,6 +186,7 @@ void Parts(V& v, const ReportedFailure& reported) {
   v("index", process == nullptr ? std::nullopt : std::optional(process->index));
   v("attempt", failure.attempt), v("host", failure.host), v("at", OrNull(failure.at)), v("step", failure.step);
   v("ready", failure.ready), v("ended_run", failure.ended_run);
+  v("verdict", failure.judged);
 }
 
 template <class V>
@@ -401,7 +408,7 @@ std::string ReportSchema() {
   report.code.shipped.emplace_back();
   report.dumps.push_back({});
   report.dumps.front().notes.push_back({});
-  report.failures.emplace_back();
+  report.failures.emplace_back().judged.emplace();
   const std::string run_dir;
   return SchemaOf<ReportForms>(ReportOfRun{report, run_dir}, SchemaBounds::kIgnored);
 }

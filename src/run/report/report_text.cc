@@ -455,6 +455,16 @@ std::string RestartLines(const Report& report) {
   return text;
 }
 
+// The last verdict, if it is that a restart cannot help, or not on that host.
+std::string VerdictLine(const Report& report) {
+  if (report.failures.empty() || !report.failures.back().judged) return {};
+  const FailureJudged& judged = *report.failures.back().judged;
+  if (judged.verdict == RestartVerdict::kRestart) return {};
+  const std::string what = judged.verdict == RestartVerdict::kStop ? "stop" : "exclude " + judged.host_name;
+  return fmt::format("  {:<10}{}: {}{}\n", "verdict", Printable(what), Printable(judged.evidence),
+                     judged.obeyed ? "" : " (not obeyed: muster docs verdicts)");
+}
+
 std::string ReplacementLines(const Report& report) {
   std::string text;
   for (const ReplacementReport& each : report.replacements) {
@@ -618,6 +628,7 @@ std::string ReportText(const Report& report, const ReportView& view) {
   text += DumpLines(report);
   text += ReplacementLines(report);
   text += RestartLines(report);
+  text += VerdictLine(report);
   text += VerdictCounts(report, view.colour);
   text += Given(report, "devices", [](const ProcessReport& process) { return Joined(process.devices); });
   text += Given(report, "cores", [](const ProcessReport& process) { return process.cores; });

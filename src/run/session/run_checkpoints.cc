@@ -95,6 +95,14 @@ void RunCheckpoints::UseNewest() {
   if (own && own->back().path != run_.binding.checkpoint) bound_.SetCheckpoint(own->back().path);
 }
 
+std::optional<Checkpoint> RunCheckpoints::Newest() const {
+  if (place_) {
+    if (const auto own = CompleteCheckpoints(*place_, earlier_)) return own->back();
+  }
+  if (run_.binding.checkpoint.empty()) return std::nullopt;
+  return Checkpoint{run_.binding.checkpoint};
+}
+
 void RunCheckpoints::WatchIfAwaited() {
   if (!run_.supervisor.awaits_checkpoint()) return StopWatching();
   if (watch_ || !place_) return;

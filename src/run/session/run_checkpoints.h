@@ -58,6 +58,8 @@ class RunCheckpoints {
   void NoteEarlier();
   // Processes that are started from now on continue from this run's newest checkpoint, if there is one.
   void UseNewest();
+  // The newest one that processes would continue from; of an earlier run, too.
+  std::optional<Checkpoint> Newest() const;
   // Watches for a new one only while the supervisor waits for it.
   void WatchIfAwaited();
   void StopWatching();

@@ -27,6 +27,7 @@
 #include "run/hosts/host_history.h"
 #include "run/session/run_clock.h"
 #include "run/start/start_specs.h"
+#include "run/supervise/verdict.h"
 #include "transport/transport.h"
 #include "wire/protocol/protocol.h"
 
@@ -117,6 +118,7 @@ struct RunRequest {
   // in run/directory/run_directory.h).
   std::string run_dir;
   std::string runs_folder;
+  std::vector<VerdictRule> verdict_rules = DefaultVerdictRules();
   bool for_group = false;  // the group of that folder may read the run directory
   // `run_dir` exists already and has the files that define the run, from its submission to an engine: only the plan is
   // written again, with the hosts of the allocation.

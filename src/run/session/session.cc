@@ -44,6 +44,7 @@
 #include "run/report/failure_analysis.h"
 #include "run/report/report.h"
 #include "run/session/agent_links.h"
+#include "run/session/failure_look.h"
 #include "run/session/host_setup.h"
 #include "run/session/inquiries.h"
 #include "run/session/live_run.h"
@@ -242,6 +243,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   HostPreflight preflight_;
   PortReplacement rebinding_;
   RunCheckpoints checkpoints_;
+  FailureLook failures_;
   LentTerminal terminal_;
   UsageRecord usage_;
   ProcessOrders orders_;
@@ -273,6 +275,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       preflight_(run_, links_, failed_, setups_),
       rebinding_(run_, links_, bound_),
       checkpoints_(run_, bound_),
+      failures_(run_, checkpoints_, process_table_),
       terminal_(run_, links_),
       usage_(run_),
       orders_(run_, links_, terminal_, process_table_, bound_.surroundings()),
@@ -293,6 +296,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
     setups_.emplace_back(run_, links_, code_, bound_, devices_, host);
   }
   links_.BeforeCommands([this] { orders_.SendAllStarts(); });
+  supervisor_.JudgeBy(request_->verdict_rules, failures_);
 }
 
 Session::~Session() {
@@ -584,6 +588,7 @@ void Session::OnFileBytes(std::uint32_t host, const FileBytes& bytes) {
 void Session::HandleEvent(const Event& event) {
   std::visit([this](const auto& e) { run_.journal.Record(e); }, event);
   terminal_.Saw(event);
+  failures_.Saw(event);
   process_table_.Saw(event, run_.clock->Monotonic());
   run_.console.Saw(event);
   Perform(supervisor_.Step(event, run_.clock->Monotonic()));
@@ -627,7 +632,8 @@ void Session::Perform(const Action& action) {
       [&](const RebindOrdered&) { rebinding_.Begin(); },
       [&](const ReplaceOrdered& a) { setups_[a.by].TakePlace(a.host); },
       [&](const FinishOrdered&) { OrderFinish(); },
-      Ignoring<PhaseChanged, EndedEarly, StrayEvent, DumpEnded>(),  // only for the journal
+      Ignoring<PhaseChanged, EndedEarly, StrayEvent, DumpEnded,
+               FailureJudged>(),  // only for the journal
   };
   std::visit(Overloaded{
                  [&](const ArmTimer& a) { timers_.Arm(a.timer, a.deadline); },

@@ -1,5 +1,6 @@
 #include "run/supervise/job_processes.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -10,6 +11,25 @@
 #include "run/supervise/orders.h"
 
 namespace muster {
+
+namespace {
+
+// "4x32x32": hosts, processes, devices.
+std::string ShapeText(const Plan& plan) {
+  std::uint64_t devices = 0;
+  for (const PlanHost& host : plan.hosts) devices += host.devices;
+  return fmt::format("{}x{}x{}", plan.hosts.size(), plan.processes.size(), devices);
+}
+
+// The first process of the host that is at work.
+std::optional<ProcessId> FirstAtWork(const Plan& plan, const ProcessStates& states, std::uint32_t host) {
+  for (ProcessId process = 0; process < states.count(); ++process) {
+    if (plan.processes[process].host == host && states.IsAtWork(process)) return process;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 JobProcesses::JobProcesses(const Plan& plan, const std::vector<SiteHost>& spares)
     : plan_(plan), states_(plan), limits_(plan), restarts_(plan), hosts_(plan, spares) {}
@@ -28,6 +48,7 @@ void JobProcesses::Retire(Orders& orders) {
   restarts_.Cancel(orders);
   ports_.End();
   hosts_.Cancel();
+  excluded_.clear();
 }
 
 void JobProcesses::Linger(Orders& orders) {
@@ -102,7 +123,8 @@ std::optional<JobInput> JobProcesses::Ended(const ProcessAttempt& who, const How
     why += fmt::format(" before it was ready, and role {} waits for it", plan_.roles[*waiting].name);
     return Failed(who, end, why, orders);
   }
-  if (Restarts(role.restart, end) && Restart(who, why, orders)) return std::nullopt;
+  if (Restarts(role.restart, end) && Restart(who, states_.Members(who.process, role.restart.scope), why, orders))
+    return std::nullopt;
   states_.SetDone(who.process, true);
   if (role.ending == Ending::kNever && states_.undone() > 0) orders.Add(EndedEarly{who.process, who.attempt});
   Ready(who.process, orders);
@@ -111,10 +133,57 @@ std::optional<JobInput> JobProcesses::Ended(const ProcessAttempt& who, const How
 
 std::optional<JobInput> JobProcesses::Failed(const ProcessAttempt& who, const HowEnded& end, std::string& why,
                                              Orders& orders) {
+  const Process& process = plan_.processes[who.process];
+  const RestartPolicy& policy = plan_.roles[process.role].restart;
+  const bool restarts = Restarts(policy, end);
+  const auto verdict = Judge(who, end, restarts && policy.verdict && !ports_.Concerns(who), orders);
   if (RestartElsewhere(who, why, orders)) return std::nullopt;
-  const RestartPolicy& policy = plan_.roles[plan_.processes[who.process].role].restart;
-  if (Restarts(policy, end) && Restart(who, why, orders)) return std::nullopt;
-  return JobInput::kFailed;
+  if (!restarts) return JobInput::kFailed;
+  std::vector<ProcessId> members = states_.Members(who.process, policy.scope);
+  bool excludes = false;
+  if (policy.verdict && verdict && verdict->verdict != RestartVerdict::kRestart) {
+    why += fmt::format("; {}", verdict->evidence);
+    if (verdict->verdict == RestartVerdict::kStop) return JobInput::kFailed;
+    excludes = CanExclude(process.host, members, why);
+  }
+  if (!Restart(who, members, why, orders)) return JobInput::kFailed;
+  if (excludes) excluded_.insert(process.host);
+  return std::nullopt;
+}
+
+std::optional<GivenVerdict> JobProcesses::Judge(const ProcessAttempt& who, const HowEnded& end, bool obeyed,
+                                                Orders& orders) {
+  if (source_ == nullptr || !at_work_) return std::nullopt;
+  const Process& process = plan_.processes[who.process];
+  const Role& role = plan_.roles[process.role];
+  const std::uint32_t machine = hosts_.slots().machine(process.host);
+  const bool has_readiness = role.ready.kind != Readiness::Kind::kStarted && role.ready.kind != Readiness::Kind::kDone;
+  const FailureTraits traits = source_->Look(
+      {who, end, machine, has_readiness ? std::optional(states_.order().IsReady(who.process)) : std::nullopt});
+  FailureJudged judged;
+  judged.process = who.process;
+  judged.attempt = who.attempt;
+  judged.host = machine;
+  judged.host_name = hosts_.slots().name(machine);
+  judged.failure_class = traits.failure_class;
+  judged.fingerprint = traits.fingerprint;
+  judged.what = traits.what;
+  judged.step = traits.step;
+  judged.checkpoint = traits.checkpoint;
+  judged.checkpoint_at = traits.checkpoint_at;
+  judged.ready = traits.ready;
+  judged.alone = role.restart.scope == RestartPolicy::Scope::kProcess;
+  judged.shape = ShapeText(plan_);
+  judged.replaceable = hosts_.slots().SpareFor(process.host).has_value();
+  judged.obeyed = obeyed;
+  if (judged_.size() == kMaxJudgedFailures) judged_.erase(judged_.begin());
+  judged_.push_back(std::move(judged));
+  GivenVerdict given = GiveVerdict(judged_, *rules_);
+  judged_.back().verdict = given.verdict;
+  judged_.back().rule = given.rule;
+  judged_.back().evidence = given.evidence;
+  orders.Add(judged_.back());
+  return given;
 }
 
 void JobProcesses::RestartDelayOver(std::uint64_t restart, Orders& orders) {
@@ -156,6 +225,7 @@ std::optional<JobInput> JobProcesses::MachineOver(std::uint32_t machine, bool at
       who && plan_.processes[who->process].host == *host) {
     limits_.TerminalClosed(*who, orders);
   }
+  excluded_.erase(*host);
   if (!attested && Relocate(*host, why, orders)) return std::nullopt;
   for (ProcessId process = 0; process < states_.count(); ++process) {
     if (plan_.processes[process].host == *host) states_.Apply(process, ProcessInput::kLost);
@@ -182,7 +252,7 @@ std::optional<JobInput> JobProcesses::Replaced(const HostReplaced& event, std::s
 }
 
 void JobProcesses::StartRole(std::uint32_t role, Orders& orders) {
-  if (hosts_.under_way()) return;  // StartDue will start it
+  if (hosts_.under_way() || !excluded_.empty()) return;  // StartDue will start it
   for (ProcessId process = states_.order().First(role); process < states_.order().Last(role); ++process) {
     if (states_.Apply(process, ProcessInput::kStart) == ProcessEffect::kStart) {
       orders.Add(StartOrdered{process, states_.attempt(process)});
@@ -199,18 +269,56 @@ void JobProcesses::StartDue(Orders& orders) {
 
 void JobProcesses::StartAgainIfDue(std::uint64_t restart, Orders& orders) {
   if (ports_.under_way() || hosts_.under_way()) return;
+  if (!excluded_.empty()) return ReplaceExcluded(orders);
   for (const std::uint32_t role : restarts_.TakeDue(restart, states_)) {
     if (states_.order().MayStart(role)) StartRole(role, orders);
   }
 }
 
-bool JobProcesses::Restart(const ProcessAttempt& who, std::string& why, Orders& orders) {
+bool JobProcesses::CanExclude(std::uint32_t host, std::vector<ProcessId>& members, std::string& why) const {
+  std::string cannot;
+  const std::optional<std::uint32_t> spare = hosts_.SpareFor(host, cannot);
+  if (!spare || ports_.under_way() || hosts_.under_way()) return false;
+  const auto relocations = hosts_.Relocations(host, states_, cannot);
+  if (!relocations) return false;
+  for (const HostReplacement::Relocation& each : *relocations) {
+    members.insert(members.end(), each.members.begin(), each.members.end());
+  }
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  why += fmt::format("; {} replaces it", hosts_.slots().name(*spare));
+  return true;
+}
+
+void JobProcesses::ReplaceExcluded(Orders& orders) {
+  for (auto each = excluded_.begin(); each != excluded_.end();) {
+    const std::uint32_t host = *each;
+    bool empty = true;
+    for (ProcessId process = 0; process < states_.count() && empty; ++process) {
+      const bool there = states_.IsAtWork(process) || states_.state(process) == ProcessState::kStopping;
+      empty = plan_.processes[process].host != host || !there;
+    }
+    if (!empty) {
+      ++each;
+      continue;
+    }
+    each = excluded_.erase(each);
+    // The spare may have been lost meanwhile: the processes are then started where they were.
+    if (const auto spare = hosts_.slots().SpareFor(host)) {
+      hosts_.Begin(host, *spare);
+      orders.Add(ReplaceOrdered{host, *spare});
+    }
+  }
+  if (excluded_.empty() && !hosts_.under_way()) StartDue(orders);
+}
+
+bool JobProcesses::Restart(const ProcessAttempt& who, const std::vector<ProcessId>& members, std::string& why,
+                           Orders& orders) {
   if (!at_work_) return false;
   const std::uint32_t role = plan_.processes[who.process].role;
   const RestartPolicy& policy = plan_.roles[role].restart;
   const std::optional<RestartBudget::Grant> grant = restarts_.Take(role, orders.now(), why);
   if (!grant) return false;
-  const std::vector<ProcessId> members = states_.Members(who.process, policy.scope);
   orders.Add(RestartPlanned{who.process, who.attempt, std::string(RestartScopeName(policy.scope)), members,
                             grant->count, policy.max, grant->delay_ms, why});
   orders.ArmIn(kRenewalTimers + restarts_.Begin(members, states_, orders), grant->delay_ms);
@@ -234,6 +342,15 @@ bool JobProcesses::RestartElsewhere(const ProcessAttempt& who, std::string& why,
 bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders) {
   if (!at_work_) return false;
   std::optional<std::vector<HostReplacement::Relocation>> relocations = hosts_.Relocations(host, states_, why);
+  if (const auto process = FirstAtWork(plan_, states_, host)) {
+    const RestartPolicy& policy = plan_.roles[plan_.processes[*process].role].restart;
+    const bool obeyed = relocations && policy.verdict;
+    const auto verdict = Judge({*process, states_.attempt(*process)}, {HowEnded::Kind::kLost, 0}, obeyed, orders);
+    if (obeyed && verdict && verdict->verdict == RestartVerdict::kStop) {
+      why += fmt::format("; {}", verdict->evidence);
+      return false;
+    }
+  }
   if (!relocations) return false;
   if (ports_.under_way()) {
     why += ", while other ports were being chosen";

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "run/supervise/policy_table.h"
 #include "run/supervise/process_states.h"
 #include "run/supervise/restarts.h"
+#include "run/supervise/verdict.h"
 
 namespace muster {
 
@@ -27,6 +29,8 @@ class JobProcesses {
  public:
   // The plan must outlive this. Spares must have a number of devices.
   JobProcesses(const Plan& plan, const std::vector<SiteHost>& spares);
+
+  void JudgeBy(const std::vector<VerdictRule>& rules, FailureSource& source) { rules_ = &rules, source_ = &source; }
 
   ProcessStates& states() { return states_; }
   const ProcessStates& states() const { return states_; }
@@ -63,8 +67,16 @@ class JobProcesses {
   // Starts everything that may be started after the plan was bound again.
   void StartDue(Orders& orders);
   void StartAgainIfDue(std::uint64_t restart, Orders& orders);
-  // Returns false, with `why` extended, if the budget of the process's role is used up or the job is stopping.
-  bool Restart(const ProcessAttempt& who, std::string& why, Orders& orders);
+  // The verdict on a failure of a process of this machine, recorded; nothing if none is given.
+  std::optional<GivenVerdict> Judge(const ProcessAttempt& who, const HowEnded& end, bool obeyed, Orders& orders);
+  // Restarts these processes; returns false, with `why` extended, if the budget of the process's role is used up or
+  // the job is stopping.
+  bool Restart(const ProcessAttempt& who, const std::vector<ProcessId>& members, std::string& why, Orders& orders);
+  // Adds the processes that have to be restarted with `members` so that a spare can replace the host; returns false,
+  // and adds none, if the policies do not allow it or there is no spare.
+  bool CanExclude(std::uint32_t host, std::vector<ProcessId>& members, std::string& why) const;
+  // Lets spares replace the excluded hosts whose processes have all ended.
+  void ReplaceExcluded(Orders& orders);
   // Restarts the whole job with other ports; returns false, with `why` extended, if that does not help or has been
   // tried too often.
   bool RestartElsewhere(const ProcessAttempt& who, std::string& why, Orders& orders);
@@ -78,6 +90,10 @@ class JobProcesses {
   RestartRounds restarts_;
   PortRebinding ports_;
   HostReplacement hosts_;
+  std::set<std::uint32_t> excluded_;  // hosts whose processes are stopped before a spare replaces them
+  const std::vector<VerdictRule>* rules_ = nullptr;
+  FailureSource* source_ = nullptr;
+  std::vector<FailureJudged> judged_;  // the last kMaxJudgedFailures
   bool at_work_ = false;
 };
 

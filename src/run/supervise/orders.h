@@ -40,7 +40,7 @@ struct EndRun {
 
 using Action = std::variant<StartOrdered, StopOrdered, FinishOrdered, ArmTimer, DisarmTimer, EndRun, PhaseChanged,
                             FirstFailure, FailureTraced, EndedEarly, StrayEvent, RestartPlanned, LimitPassed,
-                            RequestOutput, RebindOrdered, DumpOrdered, DumpEnded, ReplaceOrdered>;
+                            RequestOutput, RebindOrdered, DumpOrdered, DumpEnded, ReplaceOrdered, FailureJudged>;
 
 inline constexpr std::uint32_t kMaxRebinds = 3;           // attempts to choose other ports
 inline constexpr std::uint32_t kStopMarginMs = 5'000;     // after the last grace, for SIGKILL to take effect

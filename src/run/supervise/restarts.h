@@ -24,7 +24,8 @@ namespace muster {
 struct HowEnded {
   enum class Kind : std::uint8_t { kExited, kSignalled, kNotStarted, kLimit, kLost };  // kLost: its host was lost
   Kind kind = Kind::kExited;
-  std::int32_t code = 0;  // exit code or signal
+  std::int32_t code = 0;   // exit code or signal
+  std::string limit = {};  // LimitPassed::limit
 
   bool Well() const { return kind == Kind::kExited && code == 0; }
 };

@@ -56,6 +56,10 @@ void RunProcessTable::Saw(const Event& event, MonotonicNs now) {
       event);
 }
 
+MonotonicNs RunProcessTable::BeganAt(ProcessId process, std::uint32_t attempt) const {
+  return process < entries_.size() && entries_[process].attempt == attempt ? entries_[process].began : 0;
+}
+
 int RunProcessTable::SignalOf(ProcessId process, std::uint32_t attempt) const {
   if (process >= entries_.size()) return 0;
   const Entry& entry = entries_[process];

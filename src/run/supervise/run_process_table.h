@@ -29,6 +29,9 @@ class RunProcessTable {
   // The signal that ended that attempt; 0: it has not ended, or by itself, or is not the latest.
   int SignalOf(ProcessId process, std::uint32_t attempt) const;
 
+  // When that attempt started, by the head's clock; 0: it did not, or is not the latest.
+  MonotonicNs BeganAt(ProcessId process, std::uint32_t attempt) const;
+
   // In the plan's order; `hosts` are the host names of the machines.
   std::vector<ProcessStatus> Statuses(const Plan& plan, const Supervisor& supervisor,
                                       const std::vector<std::string>& hosts, MonotonicNs now) const;

@@ -204,7 +204,7 @@ void Supervisor::OnDeadline(std::uint64_t timer) {
 }
 
 void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms) {
-  failing_ = {{process, attempt(process)}, {HowEnded::Kind::kLimit, 1}, orders_.now(), {}};
+  failing_ = {{process, attempt(process)}, {HowEnded::Kind::kLimit, 1, std::string(limit)}, orders_.now(), {}};
   LimitPassed passed{process, attempt(process), std::string(limit), ms};
   why_ = fmt::format("{} {}", ProcessName(plan_, plan_.processes[process]), EndingText(passed));
   orders_.Add(std::move(passed));

@@ -11,6 +11,9 @@
 // - A failure that its role's RestartPolicy covers does not fail the job while budget is left: the processes in the
 //   policy's scope are stopped and, after the delay, started again as their next attempt. Only while the job is
 //   starting or running.
+// - Each of these failures gets a verdict (FailureJudged) by rules over the failures so far. A policy that follows
+//   verdicts restarts nothing after STOP. After EXCLUDE HOST the processes of the host are stopped as well, a spare
+//   replaces it once all have ended, and they are started again there.
 // - A failure for which a foreign process was seen to hold a port that muster had chosen does not fail the job, a few
 //   times: the whole job is restarted with other ports (RebindOrdered, answered by PlanRebound). This uses no restart
 //   budget.
@@ -62,6 +65,9 @@ class Supervisor {
  public:
   // The plan must outlive the supervisor and be one that ValidatePlan accepts. Spares must have a number of devices.
   explicit Supervisor(const Plan& plan, const std::vector<SiteHost>& spares = {});
+  // From now on gives verdicts by these rules on failures while the job is at work; both must outlive the supervisor.
+  // Called before Begin().
+  void JudgeBy(const std::vector<VerdictRule>& rules, FailureSource& source) { processes_.JudgeBy(rules, source); }
 
   // All agents are ready and all ports held: starts the job.
   std::vector<Action> Begin(MonotonicNs now);

@@ -237,6 +237,7 @@ TrialScheduler::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const Trial
     end.trial_class = ending.trial_class;
     end.blamed = std::move(ending.blamed);
     end.why = std::move(ending.why);
+    end.judged = std::move(ending.judged);
   } else if (std::string by_itself = progress == nullptr ? "" : WhyItStopped(progress->metrics()); !by_itself.empty()) {
     end.trial_class = TrialClass::kStopped;
     end.why = std::move(by_itself);

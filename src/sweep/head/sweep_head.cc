@@ -259,6 +259,7 @@ class SweepHead {
                {.changed = [this] { Advance(); },
                 .say = [this](const std::string& line) { PrintLine(line); },
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {
+    scheduler_.JudgeBy(request.run.verdict_rules);
     if (request.allocator == nullptr) return;
     allocations_.emplace(
         io_, *request.allocator, request.folder_fd,

@@ -146,6 +146,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   AttemptEnded ended;
   ended.trial = trial;
   ended.attempt = attempt->number;
+  const std::string excluded = end.judged ? HostOf(*end.judged, attempt->hosts) : std::string();
   // An interrupted attempt has not come to its end: whatever its processes did, it is not "ok".
   const bool cut = end.interrupted && !IsFailure(end.trial_class);
   ended.trial_class = cut ? TrialClass::kPreempted : end.trial_class;
@@ -156,6 +157,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
   ended.metrics = end.metrics.empty() ? reached.metrics() : std::move(end.metrics);
   if (!IsFailure(end.trial_class) && !end.interrupted) ended.losses = reached.losses();
   ended.ms = end.ms;
+  std::optional<GivenVerdict> judged;
   if (end.interrupted) {
     ended.again = true;
     ended.counted = false;
@@ -165,8 +167,15 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
     const RetryVerdict verdict = AfterFailure(sweep_.retry, end.trial_class, before.counted, before.free);
     ended.again = verdict.again;
     ended.counted = verdict.counted;
+    judged = Judge(trial, end, attempt->hosts);
+    if (judged && ended.again && judged->verdict == RestartVerdict::kStop) {
+      ended.again = false;
+      ended.why += "; not retried: " + judged->evidence;
+    }
+    if (!ended.again) failures_.erase(trial);
   }
   if (!record_.Record(ended)) return;
+  if (judged && judged->verdict == RestartVerdict::kExcludeHost) hosts_.Quarantine(excluded, judged->evidence);
   if (ended.again) planning_.Retry(trial);
   if (!ended.interrupted) Settle(trial, *attempt, ended);
   Promote();
@@ -187,13 +196,30 @@ void TrialScheduler::Settle(TrialNumber trial, const RunningTrials::Attempt& att
 }
 
 void TrialScheduler::CountFailure(const AttemptEnded& ended) {
-  if (!IsFailure(ended.trial_class)) return failures_.clear();
+  if (!IsFailure(ended.trial_class)) return failed_.clear();
   std::string reason = ended.why;
   std::erase_if(reason, IsDigit);
-  const std::uint64_t alike = ++failures_[{ended.trial_class, std::move(reason)}];
+  const std::uint64_t alike = ++failed_[{ended.trial_class, std::move(reason)}];
   if (!failed_alike_.empty() || alike < sweep_.stop_after.failures.value_or(alike + 1)) return;
   failed_alike_ = fmt::format("{} failed alike, none has a result: {}{}", Counted(alike, "trial"),
                               TrialClassName(ended.trial_class), ended.why.empty() ? "" : ": " + ended.why);
+}
+
+// Of an attempt on one host, that host, by its name in the pool.
+std::string TrialScheduler::HostOf(const FailureJudged& judged, const std::vector<std::uint32_t>& hosts) const {
+  return hosts.size() == 1 ? pool().hosts()[hosts.front()].name : judged.host_name;
+}
+
+std::optional<GivenVerdict> TrialScheduler::Judge(TrialNumber trial, const AttemptEnd& end,
+                                                  const std::vector<std::uint32_t>& hosts) {
+  if (!sweep_.retry.verdict || !end.judged || !IsFailure(end.trial_class)) return std::nullopt;
+  FailureJudged judged = *end.judged;
+  judged.host_name = HostOf(judged, hosts);
+  judged.replaceable = pool().hosts().size() > 1;
+  judged.alone = false;  // the whole trial is retried
+  std::vector<FailureJudged>& failures = failures_[trial];
+  failures.push_back(std::move(judged));
+  return GiveVerdict(failures, *rules_);
 }
 
 void TrialScheduler::FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class) {

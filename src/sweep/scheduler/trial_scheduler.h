@@ -12,6 +12,8 @@
 
 #include <tl/expected.hpp>
 
+#include "run/journal/head_facts.h"
+#include "run/supervise/verdict.h"
 #include "space/sampler.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
@@ -63,7 +65,11 @@ class TrialScheduler {
     std::optional<double> loss;
     MetricValues metrics;
     std::uint64_t ms = 0;
+    std::optional<FailureJudged> judged = {};
   };
+
+  // The rules of verdicts, instead of muster's; they must outlive it.
+  void JudgeBy(const std::vector<VerdictRule>& rules) { rules_ = &rules; }
 
   // Must be called first, to resume the state that the previous head left. `adopt` returns the end of attempts that the
   // previous head did not see ending; attempts without one were interrupted, and are retried. Finished trials in
@@ -119,6 +125,9 @@ class TrialScheduler {
   void Settle(TrialNumber trial, const RunningTrials::Attempt& attempt, const AttemptEnded& ended);
   // Lets paused trials continue, as many as there is room for now.
   void Promote();
+  std::string HostOf(const FailureJudged& judged, const std::vector<std::uint32_t>& hosts) const;
+  // The verdict on the failure over those of the trial's earlier attempts under this head, if retries obey it.
+  std::optional<GivenVerdict> Judge(TrialNumber trial, const AttemptEnd& end, const std::vector<std::uint32_t>& hosts);
 
   void ApplySteering();
 
@@ -128,8 +137,11 @@ class TrialScheduler {
   TrialHosts hosts_;
   TrialPlanning planning_;
   RunningTrials running_;
-  std::map<std::pair<TrialClass, std::string>, std::uint64_t> failures_;  // by the reason without its numbers
+  // Trials that failed for good since the last result, by the reason without its numbers.
+  std::map<std::pair<TrialClass, std::string>, std::uint64_t> failed_;
   std::string failed_alike_;
+  const std::vector<VerdictRule>* rules_ = &DefaultVerdictRules();
+  std::map<TrialNumber, std::vector<FailureJudged>> failures_;  // of trials that are retried
 };
 
 }  // namespace muster

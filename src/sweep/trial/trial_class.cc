@@ -199,6 +199,7 @@ TrialEnding ClassOf(const FailureFacts& facts, const ClassPatterns& patterns, co
   TrialEnding ending{verdict.trial_class, {}, {}};
   if (verdict.trial_class == TrialClass::kOk) return ending;
   ending.why = facts.why.empty() ? "the run ended without a reason" : facts.why;
+  ending.judged = facts.judged;
   if (!verdict.words.empty()) ending.why += ": " + verdict.words;
   if (!verdict.host_to_blame) return ending;
   std::optional<std::uint32_t> machine = facts.lost;
@@ -225,6 +226,7 @@ FailureFacts ReadFailureFacts(const Plan& plan, const RunOutcome& outcome) {
                 : outcome.outcome == "stopped" ? Cause::kStopped
                 : outcome.outcome == "lost"    ? Cause::kLost
                                                : Cause::kFailed;
+  if (!history.judged.empty()) facts.judged = history.judged.back();
   if (!history.origin) return facts;
   const auto& [process, number] = *history.origin;
   const AttemptHistory& attempt = history.attempts[process][number];

@@ -52,15 +52,17 @@ struct FailureFacts {
     std::vector<std::string> last_lines = {};
   };
   std::optional<Origin> origin = {};
-  std::optional<std::uint32_t> lost = {};  // the machine whose agent was lost, or never connected
-  std::optional<JobState> job_end = {};    // as in RunOutcome
-  bool stopped_by_engine = false;          // the same
+  std::optional<std::uint32_t> lost = {};    // the machine whose agent was lost, or never connected
+  std::optional<JobState> job_end = {};      // as in RunOutcome
+  bool stopped_by_engine = false;            // the same
+  std::optional<FailureJudged> judged = {};  // the last failure on which a verdict was given
 };
 
 struct TrialEnding {
   TrialClass trial_class = TrialClass::kOk;
-  std::string blamed = {};  // the host, as the user named it; empty: none, or this machine
-  std::string why = {};     // one sentence, safe for a terminal; empty on success
+  std::string blamed = {};                   // the host, as the user named it; empty: none, or this machine
+  std::string why = {};                      // one sentence, safe for a terminal; empty on success
+  std::optional<FailureJudged> judged = {};  // of the failure that ended it
 
   bool operator==(const TrialEnding&) const = default;
 };

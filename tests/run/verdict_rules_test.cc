@@ -1,0 +1,79 @@
+// Tests files with rules of verdicts.
+#include "run/supervise/verdict_rules.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+std::vector<std::string> NamesIn(const std::string& text) {
+  const auto rules = VerdictRulesFromJson(text, "rules.json");
+  std::vector<std::string> names;
+  if (!rules) {
+    for (const Diagnostic& problem : rules.error()) names.push_back("wrong: " + problem.message);
+    return names;
+  }
+  for (const VerdictRule& rule : *rules) names.push_back(rule.name);
+  return names;
+}
+
+using RuleNames = std::vector<std::string>;
+
+TEST(VerdictRules, AddToTheRulesOfMusterAndReorderThem) {
+  RuleNames known;
+  for (const VerdictRule& rule : DefaultVerdictRules()) known.push_back(rule.name);
+  EXPECT_EQ(NamesIn(R"(["..."])"), known);
+  RuleNames first = {"progress"};
+  for (const std::string& name : known) {
+    if (name != "progress") first.push_back(name);
+  }
+  EXPECT_EQ(NamesIn(R"(["progress", "..."])"), first);
+  known.insert(known.begin(), "bad memory");
+  EXPECT_EQ(NamesIn(R"([{"name": "bad memory", "verdict": "exclude_host", "mentions": "ECC", "because": "x"}, "..."])"),
+            known);
+  EXPECT_EQ(NamesIn(R"(["progress"])"), RuleNames{"progress"}) << "without the dots the others are left out";
+}
+
+TEST(VerdictRules, HaveAllConditions) {
+  const auto rules = VerdictRulesFromJson(
+      R"([{"name": "n", "verdict": "stop", "classes": ["exit"], "same": ["fingerprint", "step", "host", "shape"],
+           "was_ready": false, "progress": true, "since_progress": true, "in_a_row": true, "elsewhere": true, "times": 3,
+           "mentions": "m", "because": "b"}])",
+      "rules.json");
+  ASSERT_TRUE(rules);
+  EXPECT_EQ(rules->front(), (VerdictRule{.name = "n",
+                                         .verdict = RestartVerdict::kStop,
+                                         .classes = {"exit"},
+                                         .mentions = "m",
+                                         .was_ready = false,
+                                         .progress = true,
+                                         .same_fingerprint = true,
+                                         .same_step = true,
+                                         .same_host = true,
+                                         .same_shape = true,
+                                         .since_progress = true,
+                                         .in_a_row = true,
+                                         .times = 3,
+                                         .elsewhere = true,
+                                         .because = "b"}));
+}
+
+TEST(VerdictRules, AreRefusedWithWhatIsWrong) {
+  EXPECT_EQ(NamesIn("{}"), RuleNames{"wrong: the file must be a list of 1 to 200 rules"});
+  EXPECT_EQ(NamesIn(R"(["progres"])"), RuleNames{"wrong: muster has no rule \"progres\""});
+  EXPECT_EQ(NamesIn(R"(["progress", "progress"])"), RuleNames{"wrong: there are two rules \"progress\""});
+  EXPECT_EQ(NamesIn("[7]"), RuleNames{"wrong: 7 is no rule"});
+  EXPECT_EQ(
+      NamesIn(R"([{"name": "n", "verdict": "halt", "because": "b", "tmes": 2, "times": 0}])"),
+      (RuleNames{"wrong: \"times\" of rule 1 must be a whole number from 1 to 100, got 0",
+                 "wrong: \"tmes\" of rule 1 is not known",
+                 "wrong: \"verdict\" of rule 1 must be \"restart\", \"stop\" or \"exclude_host\", got \"halt\""}));
+  EXPECT_EQ(NamesIn(R"([{"name": "n"}])"), RuleNames{"wrong: rule 1 needs name, verdict and because"});
+  EXPECT_EQ(NamesIn("[").size(), 1U);
+}
+
+}  // namespace
+}  // namespace muster
