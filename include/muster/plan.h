@@ -181,9 +181,9 @@ struct RestartPolicy {
   bool success = false;
   std::vector<std::int32_t> codes = {};
   std::vector<std::string> signals = {};
-  bool verdict = false;  // restart only if the verdict on the failure is that it can help (docs/verdicts.md)
   // Pause before a restart; doubled for every earlier one within `within_ms`, up to kMaxBackoffMs.
   std::uint32_t backoff_ms = 1'000;
+  bool verdict = false;  // restart only if the verdict on the failure is that it can help (docs/verdicts.md)
 
   static constexpr std::uint32_t kMaxBackoffMs = 60'000;
 

@@ -117,8 +117,6 @@ void LearningSampler::SetState(std::uint64_t number) {
   Take(number, has_ended ? State::kFailed : trial.ended, {});
 }
 
-void LearningSampler::Tell(std::uint64_t trial, const TrialResult& result) { Take(trial, StateOf(result), result); }
-
 void LearningSampler::Recall(std::uint64_t first, const std::vector<Point>& points) {
   if (trials_.size() < first + points.size()) trials_.resize(first + points.size());
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -83,8 +83,8 @@ TEST(PlanFields, DescribesEveryMemberOfARole) {
     ExpectDescribed(ready, kind, what, asked, every, timeout);
   }
   {
-    auto& [max, within, scope, any_failure, success, codes, signals, backoff] = restart;
-    ExpectDescribed(restart, max, within, scope, any_failure, success, codes, signals, backoff);
+    auto& [max, within, scope, any_failure, success, codes, signals, backoff, verdict] = restart;
+    ExpectDescribed(restart, max, within, scope, any_failure, success, codes, signals, backoff, verdict);
   }
   {
     auto& [time, silent, log_bytes] = limits;

@@ -154,6 +154,7 @@ TEST(PlanId, DiffersWithEveryDifferenceInExecution) {
       [](Plan& p) { p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, false, false, {3}}; },
       [](Plan& p) { p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, false, false, {}, {"KILL"}}; },
       [](Plan& p) { p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, false, false, {}, {}, 7}; },
+      [](Plan& p) { p.roles[2].restart = {1, 0, RestartPolicy::Scope::kProcess, true, false, {}, {}, 1'000, true}; },
       [](Plan& p) { p.roles[2].limits.time_ms = 1; },
       [](Plan& p) { p.roles[2].limits.silent_ms = 1; },
       [](Plan& p) { p.roles[2].limits.log_bytes = kMinLogBytes; },

@@ -100,6 +100,7 @@ void RandomPolicies(std::mt19937& random, Role& role) {
     if (Coin(random)) role.restart.codes = {75, 3};
     if (Coin(random)) role.restart.signals = {"KILL", "SEGV"};
     role.restart.backoff_ms = static_cast<std::uint32_t>(random() >> 16);
+    role.restart.verdict = role.restart.backoff_ms % 2 == 1;
   }
   if (Coin(random)) role.limits = {random() >> 8, random() >> 8, Coin(random) ? 0 : kMinLogBytes + random()};
 }
