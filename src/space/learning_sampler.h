@@ -38,6 +38,7 @@ struct LearnedTrial {
   double loss = 0;  // these three if it has a result
   std::optional<double> second = {};
   std::vector<double> excess = {};  // TrialResult
+  std::uint64_t repeats = 1;        // likewise
 
   bool has_result() const { return state == State::kDone || state == State::kInfeasible; }
 };
