@@ -30,6 +30,8 @@ local muster = {}
 ---@field retry? muster.SweepRetry
 ---@field budget? muster.SweepBudget
 ---@field stop_after? muster.SweepStopAfter
+---Repetitions of each point: `3`, or a table.
+---@field seeds? integer|muster.SweepSeeds
 
 ---Every other field is a pattern too: `{ loss = [[loss: (\\S+)]] }`.
 ---@class muster.SweepMetrics
@@ -52,6 +54,16 @@ local muster = {}
 ---@field patterns? table<muster.FailureClass, string>
 ---No retry of a failure that would repeat, and no more trials on a host that causes them (muster docs verdicts).
 ---@field verdict? boolean
+
+---@class muster.SweepSeeds
+---Repetitions of each point.
+---@field count integer
+---Parameter that gets the seeds 0, 1, …; "seed" unless given.
+---@field param? string
+---Whether a point that is clearly worse than the best gets no further seed; true unless given.
+---@field race? boolean
+---How points are ranked; "mean" unless given.
+---@field rank_by? "mean"|"median"
 
 ---@class muster.SweepStopAfter
 ---Trials that failed with the same class and reason, with no result among them.

@@ -8,7 +8,7 @@ local contents = muster.contents
 local function shown(value) return host.show(value) end
 
 local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "seed_points", "objective", "constraints",
-                     "metrics", "early_stop", "retry", "budget", "stop_after" }
+                     "metrics", "early_stop", "retry", "budget", "stop_after", "seeds" }
 -- By kind, with their options.
 local SEALED_KINDS = {
   ["a sampler"] = host.samplers,
@@ -22,6 +22,7 @@ local OPTIONS = {
   metrics = { "stdout", "role", "result" },
   retry = { "max", "on", "quarantine_host_after", "patterns", "verdict" },
   stop_after = { "failures" },
+  seeds = { "count", "param", "race", "rank_by" },
   budget = { "devices", "time", "trials", "slots", "per_device" },
 }
 local SEALED_PARTS = {
@@ -383,7 +384,11 @@ function api.sweep(given)
     end
   end
   if given.constraints ~= nil then plain.constraints = constraints_of(given.constraints, place) end
-  for _, key in ipairs { "metrics", "retry", "budget", "stop_after" } do
+  if type(given.seeds) == "number" then
+    given = copy(given)
+    given.seeds = { count = given.seeds }
+  end
+  for _, key in ipairs { "metrics", "retry", "budget", "stop_after", "seeds" } do
     if given[key] ~= nil then plain[key] = options_of(key, key == "metrics" and with_patterns(given[key]) or given[key], place, OPTIONS[key]) end
   end
   if given.where ~= nil and type(given.where) ~= "function" then

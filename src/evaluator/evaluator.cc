@@ -89,6 +89,7 @@ SweepDescription KnownPlaces::Checked(SweepDescription sweep) const {
   const auto check = [&](auto& part) { part.place = Checked(part.place); };
   CheckSpace(sweep.space);
   check(sweep.sampler);
+  if (sweep.sampler.seeds) check(*sweep.sampler.seeds);
   if (sweep.objective) check(*sweep.objective);
   if (sweep.second_objective) check(*sweep.second_objective);
   for (MetricConstraint& constraint : sweep.constraints) check(constraint);
@@ -349,9 +350,10 @@ Result<Evaluation> EvaluateRecipe(const EvaluationOptions& options) { return Eva
 // A sweep's requests to an evaluator: its description, which of its points can be planned, and the ids of their plans.
 
 Result<SweepDescription> Evaluator::DescribeSweep(const EvaluationOptions& options, std::optional<Space> words,
-                                                  std::string* recipe_name, std::vector<Space> chosen) {
+                                                  std::string* recipe_name, std::vector<Space> chosen,
+                                                  std::optional<SeedsChoice> seeds) {
   EvaluationOptions asked = options;
-  asked.task = SweepTask{std::move(words), std::move(chosen)};
+  asked.task = SweepTask{std::move(words), std::move(chosen), std::move(seeds)};
   auto evaluation = Evaluate(asked);
   if (!evaluation) return Fail(evaluation.error());
   if (recipe_name != nullptr) *recipe_name = std::move(evaluation->name);

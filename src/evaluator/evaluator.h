@@ -95,7 +95,8 @@ class Evaluator {
   // recipe, and there are no words. Stores the recipe's own name in `recipe_name`, if not null. `chosen`: as in
   // SweepTask.
   Result<SweepDescription> DescribeSweep(const EvaluationOptions& options, std::optional<Space> words = {},
-                                         std::string* recipe_name = nullptr, std::vector<Space> chosen = {});
+                                         std::string* recipe_name = nullptr, std::vector<Space> chosen = {},
+                                         std::optional<SeedsChoice> seeds = {});
 
   // The keys of Evaluation::sources so far, also after a request that failed.
   std::vector<std::string> FilesRead() const;

@@ -19,6 +19,15 @@ std::string Several(std::uint64_t count, const std::string& one, const std::stri
 ChosenSampler ChooseSampler(const CompiledSpace& space, const SamplerChoice& choice, bool has_objective,
                             std::optional<std::uint64_t> at_once) {
   using Kind = SamplerChoice::Kind;
+  if (choice.seeds && !space.description().parts.empty()) {  // as for the points without seeds
+    SamplerChoice once = choice;
+    once.seeds.reset();
+    const auto points = CompiledSpace::Of(space.description().parts.front());
+    if (!points) return {choice};
+    ChosenSampler chosen = ChooseSampler(*points, once, has_objective, at_once);
+    chosen.choice.seeds = choice.seeds;
+    return chosen;
+  }
   const auto size = space.size();
   const std::uint64_t trials = choice.trials.value_or(size.value_or(0));
   const std::size_t axes = space.dimensions().size();

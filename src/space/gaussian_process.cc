@@ -344,7 +344,8 @@ struct GaussianProcess::Solved {
   double least_mean = 0;
 };
 
-GaussianProcess::GaussianProcess(GpRows rows, const std::vector<double>& losses, GpScales scales)
+GaussianProcess::GaussianProcess(GpRows rows, const std::vector<double>& losses, GpScales scales,
+                                 const std::vector<double>& repeats)
     : solved_(std::make_unique<Solved>()) {
   FixBlocks();
   Solved& solved = *solved_;
@@ -359,6 +360,9 @@ GaussianProcess::GaussianProcess(GpRows rows, const std::vector<double>& losses,
   double noise = solved.scales.noise;
   for (int attempt = 0; attempt < 6; ++attempt, noise *= 10) {
     covariance.diagonal().setConstant(solved.scales.variance + noise);
+    for (std::size_t i = 0; i < repeats.size(); ++i) {
+      covariance.diagonal()[static_cast<Eigen::Index>(i)] = solved.scales.variance + noise / repeats[i];
+    }
     Eigen::LLT<Matrix> factor(covariance);
     if (factor.info() != Eigen::Success) continue;
     solved.lower = factor.matrixL();

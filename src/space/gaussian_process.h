@@ -61,8 +61,10 @@ Sloped LogNormalBelow(double z);
 class GaussianProcess {
  public:
   // `rows`: those with losses, then those of which nothing is known but that it will be; the latter make predictions
-  // near them certain and change no mean. `losses` have mean 0.
-  GaussianProcess(GpRows rows, const std::vector<double>& losses, GpScales scales);
+  // near them certain and change no mean. `losses` have mean 0. `repeats`: how many results each loss is the mean of,
+  // which divides its noise; empty: one each.
+  GaussianProcess(GpRows rows, const std::vector<double>& losses, GpScales scales,
+                  const std::vector<double>& repeats = {});
   GaussianProcess(GaussianProcess&&) noexcept;
   ~GaussianProcess();
 

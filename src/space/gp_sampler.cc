@@ -389,10 +389,16 @@ class GpSampler final : public LearningSampler {
     return {ImprovementOf(rows_of, known, all), std::move(chances)};
   }
 
+  static std::vector<double> RepeatsOf(const Trials& known) {
+    std::vector<double> repeats;
+    for (const LearnedTrial* trial : known) repeats.push_back(static_cast<double>(trial->repeats));
+    return repeats;
+  }
+
   // Of the means at the feasible results.
   std::unique_ptr<Improvement> ImprovementOf(const RowsOf& rows_of, const Trials& known, const Trials& all) {
     if (!any_done()) return nullptr;
-    GaussianProcess first(RowsFor(rows_of, all), Standardised(known, false), Scales(kOfLoss));
+    GaussianProcess first(RowsFor(rows_of, all), Standardised(known, false), Scales(kOfLoss), RepeatsOf(known));
     if (!has_two_losses() && infeasible() == 0) {
       const double best = first.least_mean();
       return std::make_unique<OfOneLoss>(std::move(first), best);
@@ -408,7 +414,7 @@ class GpSampler final : public LearningSampler {
       const double best = std::min_element(means.begin(), means.end(), least)->mean;
       return std::make_unique<OfOneLoss>(std::move(first), best);
     }
-    GaussianProcess second(RowsFor(rows_of, all), Standardised(known, true), Scales(kOfSecond));
+    GaussianProcess second(RowsFor(rows_of, all), Standardised(known, true), Scales(kOfSecond), RepeatsOf(known));
     const auto second_means = second.At(rows);
     OfTwoLosses::Front losses;
     for (std::size_t i = 0; i < means.size(); ++i) losses.emplace_back(means[i].mean, second_means[i].mean);

@@ -155,6 +155,7 @@ void LearningSampler::Take(std::uint64_t number, State state, const TrialResult&
   trial.loss = trial.has_result() ? *result.loss : 0;
   trial.second = trial.has_result() ? result.second : std::nullopt;
   trial.excess = result.excess;
+  trial.repeats = result.repeats;
   if (trial.second) ++two_losses_;
   count(1);
   if (trial.has_result() || state == State::kFailed) ++results_;

@@ -41,6 +41,7 @@ struct LearnedTrial {
   double loss = 0;  // these three if it has a result
   std::optional<double> second = {};
   std::vector<double> excess = {};  // TrialResult
+  std::uint64_t repeats = 1;        // likewise
   // From which these follow: results by rung (kWhole: that of its end), and how it ended.
   std::map<std::uint64_t, TrialResult> results = {};
   State ended = State::kOpen;

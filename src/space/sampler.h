@@ -19,6 +19,21 @@
 
 namespace muster {
 
+// Repetitions of each point with different values of a parameter, which seeds its random numbers.
+struct SeedsChoice {
+  std::string param = "seed";
+  std::uint64_t count = 0;
+  bool median = false;  // points are ranked by their median, else by their mean
+  bool race = true;     // a point that is clearly worse than the best gets no further seed
+  Place place = {};
+
+  bool operator==(const SeedsChoice&) const = default;
+};
+inline constexpr std::uint64_t kMaxSeeds = 1000;
+
+// The space with an axis of the seeds 0, 1, … behind it.
+Space WithSeeds(Space space, const SeedsChoice& seeds);
+
 struct SamplerChoice {
   enum class Kind : std::uint8_t {
     kGrid,    // every point, in the space's order
@@ -38,6 +53,7 @@ struct SamplerChoice {
   // Splits the trials into `shards` equal parts; this part has the trials shard, shard + shards, …
   std::uint64_t shard = 0;
   std::uint64_t shards = 1;
+  std::optional<SeedsChoice> seeds = {};  // of a space WithSeeds(); `trials` is the number of points then
   Place place = {};
   // Random points of a countable space are drawn by the weights of their choices. False: all points equally often, as
   // in sweeps that began before unions had weights.
@@ -54,6 +70,7 @@ struct TrialResult {
   TrialResult(std::optional<double> its_loss) : loss(its_loss) {}  // NOLINT(google-explicit-constructor)
 
   std::optional<double> loss = {};    // its objective, the smaller the better, if it reported one
+  std::uint64_t repeats = 1;          // from how many repetitions the result is the mean or median
   std::optional<double> second = {};  // its second objective, likewise, if the sweep has one
   // By constraint: how far its metric is beyond the bound, at most 0 if it holds; not a number: unknown.
   std::vector<double> excess = {};
@@ -83,7 +100,7 @@ class Sampler {
   std::uint64_t limit() const { return limit_; }
   // Adds trials up to this size, which is at most limit(); the points of existing trials stay. A smaller size has no
   // effect.
-  void Extend(std::uint64_t size);
+  virtual void Extend(std::uint64_t size);
   // With the number of trials after Extend().
   const SamplerChoice& choice() const { return choice_; }
 
@@ -102,6 +119,13 @@ class Sampler {
   virtual void TellStopped(std::uint64_t trial, const TrialResult& result) { Tell(trial, result); }
   // A trial was judged impossible, which is no bad result.
   virtual void TellImpossible(std::uint64_t trial) { Tell(trial, std::nullopt); }
+  // Points that are not to be tried after all, as trials of their own with the reason; until they are recalled and told
+  // impossible.
+  struct LeftOut {
+    Point point;
+    std::string why;
+  };
+  virtual std::vector<LeftOut> left_out() const { return {}; }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().
   virtual void Recall(std::uint64_t first, const std::vector<Point>& points);
 
@@ -122,6 +146,7 @@ class Sampler {
 
 // One row for each sampler, in the order of SamplerChoice::Kind; src/space/NAME_sampler.cc has the rest.
 using SamplerMaker = Result<std::unique_ptr<Sampler>>(const CompiledSpace&, const SamplerChoice&);
+SamplerMaker MakeRepeatedSampler;  // of a choice with seeds, whatever its kind
 SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler, MakeTpeSampler, MakeGpSampler, MakeAutoSampler,
     MakePipeSampler;
 

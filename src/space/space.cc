@@ -843,7 +843,8 @@ class Compiler {
 
 }  // namespace
 
-CompiledSpace::CompiledSpace(std::unique_ptr<SpaceNode> root) : root_(std::move(root)) {
+CompiledSpace::CompiledSpace(std::unique_ptr<SpaceNode> root, Space description)
+    : root_(std::move(root)), description_(std::move(description)) {
   root_->ListContinuous(continuous_);
   // Parts of a union may share a name: it has one coordinate then.
   std::vector<std::string> dimensions;
@@ -862,7 +863,7 @@ Result<CompiledSpace> CompiledSpace::Of(const Space& space) {
   Compiler compiler;
   auto root = compiler.Compile(space);
   if (!compiler.problems.empty()) return Fail(std::move(compiler.problems));
-  return CompiledSpace(std::move(root));
+  return CompiledSpace(std::move(root), space);
 }
 
 std::optional<std::uint64_t> CompiledSpace::size() const {

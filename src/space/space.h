@@ -155,6 +155,8 @@ class CompiledSpace {
   // shares of the draws than of the points.
   bool draws_evenly() const;
 
+  // What it was made of.
+  const Space& description() const { return description_; }
   // All names that a point can have, sorted.
   const std::vector<std::string>& names() const;
   // The uncountable axes, in the order of the description.
@@ -163,8 +165,9 @@ class CompiledSpace {
   class Node;
 
  private:
-  explicit CompiledSpace(std::unique_ptr<Node> root);
+  CompiledSpace(std::unique_ptr<Node> root, Space description);
   std::unique_ptr<Node> root_;
+  Space description_;
   std::vector<std::string> dimensions_;
   std::vector<std::string> names_;
   std::vector<Axis> continuous_;

@@ -48,12 +48,22 @@ void Fields(V& v, Space& space) {
   v(axis.whole, space.place);
 }
 
+inline constexpr std::array<std::string_view, 2> kMiddleNames = {"mean", "median"};
+
+template <class V>
+void Fields(V& v, SeedsChoice& seeds) {
+  v("count", seeds.count), v("param", seeds.param), v("race", seeds.race);
+  v("rank_by", WithNames(seeds.median, kMiddleNames));
+  v(seeds.place);
+}
+
 template <class V>
 void Fields(V& v, SamplerChoice& sampler) {
   v("command", As<UnlessNone>(sampler.command)), v("kind", WithNames(sampler.kind, kSamplerNames));
   v("scramble", OnlyIf(KindOf(sampler).scrambles, sampler.scramble));
   v("seed", OnlyIf(KindOf(sampler).draws, sampler.seed));
-  v("shard", OnlyIf(sampler.shards > 1, sampler.shard)), v("shards", OnlyIf(sampler.shards > 1, sampler.shards));
+  v("seeds", As<UnlessNone>(sampler.seeds)), v("shard", OnlyIf(sampler.shards > 1, sampler.shard)),
+      v("shards", OnlyIf(sampler.shards > 1, sampler.shards));
   v("timeout_ms", OnlyIf(KindOf(sampler).pipes, sampler.timeout_ms)), v("trials", As<UnlessNone>(sampler.trials));
   v(sampler.place, sampler.weighted);
 }

@@ -1,10 +1,13 @@
 // muster best: prints the best trials of a sweep, with swept values and metrics.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +24,7 @@
 #include "cli/lookup/run_argument.h"
 #include "cli/lookup/run_facts.h"
 #include "cli/lookup/run_list.h"
+#include "space/group_statistics.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
 
@@ -91,17 +95,98 @@ std::vector<TrialFacts> FrontOf(const Objective& second, std::vector<TrialFacts>
   return front;
 }
 
+// A point with all of its repetitions.
+struct RepeatedPoint {
+  Value::Map point;  // without the seed
+  std::vector<std::uint64_t> trials;
+  std::vector<double> losses;
+
+  GroupStatistics statistics() const { return StatisticsOf(losses); }
+  double Loss(bool median) const { return median ? MedianOf(losses) : statistics().mean; }
+};
+
+// Those whose repetitions have all succeeded, the best first.
+std::vector<RepeatedPoint> RepeatedOf(const SeedsChoice& seeds, const std::vector<TrialFacts>& trials) {
+  std::map<std::string, RepeatedPoint> by_point;
+  for (const TrialFacts& trial : trials) {
+    Value::Map point = trial.row().point;
+    point.erase(seeds.param);
+    RepeatedPoint& repeated = by_point[PointText(point)];
+    repeated.point = std::move(point);
+    repeated.trials.push_back(trial.row().trial);
+    repeated.losses.push_back(*trial.row().loss);
+  }
+  std::vector<RepeatedPoint> points;
+  for (auto& [text, repeated] : by_point) {
+    if (repeated.losses.size() >= seeds.count) points.push_back(std::move(repeated));
+  }
+  std::stable_sort(points.begin(), points.end(), [&](const RepeatedPoint& a, const RepeatedPoint& b) {
+    return a.Loss(seeds.median) < b.Loss(seeds.median);
+  });
+  return points;
+}
+
+constexpr double kSignificant = 0.05;
+
+// "the second, x=2, is not distinguishable from it: …"; empty without a second one.
+std::string DifferenceText(const std::vector<RepeatedPoint>& points) {
+  if (points.size() < 2) return {};
+  const auto chance = WelchTest(points[0].statistics(), points[1].statistics());
+  if (!chance) return {};
+  return fmt::format("the second, {}, {} from it: Welch's t-test, p = {:.2g}", Printable(PointText(points[1].point)),
+                     *chance < kSignificant ? "is different" : "is not distinguishable", *chance);
+}
+
+void PrintPoints(const OpenedSweep& sweep, const std::vector<RepeatedPoint>& points, std::uint64_t most) {
+  const SeedsChoice& seeds = *sweep.file.seeds;
+  std::vector<std::vector<std::string>> rows = {{"TRIALS", Printable(sweep.ValueName()), "±"}};
+  for (const std::string& name : sweep.file.names) {
+    if (name != seeds.param) rows.front().push_back(Printable(name));
+  }
+  for (std::size_t i = 0; i < points.size() && i < most; ++i) {
+    const RepeatedPoint& point = points[i];
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(fmt::format("{}", fmt::join(point.trials, ",")));
+    row.push_back(ShownNumber(ObjectiveValue(sweep.file.objective, point.Loss(seeds.median))));
+    row.push_back(ShownNumber(std::sqrt(point.statistics().variance)));
+    for (const std::string& name : sweep.file.names) {
+      if (name == seeds.param) continue;
+      const auto value = point.point.find(name);
+      row.push_back(value == point.point.end() ? "" : Printable(ShownValue(value->second)));
+    }
+  }
+  PrintTable(rows);
+  if (const std::string text = DifferenceText(points); !text.empty()) std::printf("%s\n", text.c_str());
+}
+
+// For programs.
+struct PrintedPoint {
+  double deviation = 0;
+  Value::Map point;
+  std::vector<std::uint64_t> trials;
+  double value = 0;
+
+  bool operator==(const PrintedPoint&) const = default;
+};
+template <class V>
+void Parts(V& v, const PrintedPoint& point) {
+  v("deviation", point.deviation), v("point", point.point), v("trials", point.trials), v("value", point.value);
+}
+
 // Members are in the order of their names.
 struct PrintedBestTrials {
   std::optional<PrintedObjective> objective;
   std::optional<PrintedObjective> second_objective;
+  std::vector<PrintedPoint> points;
+  std::optional<double> second_differs;  // p of Welch's t-test
   std::string sweep;
   std::string sweep_dir;
   std::vector<PrintedTrial> trials;
 };
 template <class V>
 void Parts(V& v, const PrintedBestTrials& printed) {
-  v("format", 1), v("objective", printed.objective);
+  v("format", 1), v("objective", printed.objective), v("points", As<UnlessNone>(printed.points));
+  v("second_differs", As<UnlessNone>(printed.second_differs));
   v("second_objective", As<UnlessNone>(printed.second_objective)), v("sweep", printed.sweep),
       v("sweep_dir", printed.sweep_dir);
   v("trials", printed.trials);
@@ -114,10 +199,25 @@ int RunBest(const BestOptions& options) {
   if (!sweep) return Refuse(sweep.error(), options.json);
   constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
   const auto& second = sweep->file.second_objective;
-  auto best = BestOf(*sweep, *choice, second ? kAll : options.most.value_or(1));
+  const auto& seeds = sweep->file.seeds;
+  auto best = BestOf(*sweep, *choice, second || seeds ? kAll : options.most.value_or(1));
   if (!best) return Refuse(best.error(), options.json);
   if (second) best = FrontOf(*second, *std::move(best), options.most.value_or(kAll));
+  const std::vector<RepeatedPoint> points = seeds ? RepeatedOf(*seeds, *best) : std::vector<RepeatedPoint>();
+  const std::uint64_t most = options.most.value_or(1);
+  if (!points.empty()) {  // the trials of these points
+    std::set<std::uint64_t> shown;
+    for (std::size_t i = 0; i < points.size() && i < most; ++i) {
+      shown.insert(points[i].trials.begin(), points[i].trials.end());
+    }
+    std::erase_if(*best, [&](const TrialFacts& trial) { return !shown.contains(trial.row().trial); });
+  }
   const std::vector<TrialFacts>& trials = *best;
+  if (seeds && points.empty() && !trials.empty()) {
+    return Refuse({Error("trial", {}, fmt::format("no point has succeeded with all of its {} seeds", seeds->count),
+                         "trials so far: muster ls " + ShellQuoted(sweep->file.name))},
+                  options.json);
+  }
   if (trials.empty()) {
     const std::string name = ShellQuoted(sweep->file.name);
     if (!options.where.empty() && sweep->view.progress().best()) {
@@ -137,10 +237,19 @@ int RunBest(const BestOptions& options) {
         options.json);
   }
   if (!options.json) {
-    Print(*sweep, trials);
+    if (seeds) {
+      PrintPoints(*sweep, points, most);
+    } else {
+      Print(*sweep, trials);
+    }
     return kExitOk;
   }
-  PrintedBestTrials printed{ObjectiveOf(*sweep), {}, sweep->file.sweep_id, sweep->dir, {}};
+  PrintedBestTrials printed{ObjectiveOf(*sweep), {}, {}, {}, sweep->file.sweep_id, sweep->dir, {}};
+  for (std::size_t i = 0; i < points.size() && i < most; ++i) {
+    printed.points.push_back({std::sqrt(points[i].statistics().variance), points[i].point, points[i].trials,
+                              ObjectiveValue(sweep->file.objective, points[i].Loss(seeds->median))});
+  }
+  if (points.size() > 1) printed.second_differs = WelchTest(points[0].statistics(), points[1].statistics());
   if (second) printed.second_objective = {second->metric, second->maximize};
   for (const TrialFacts& trial : trials) printed.trials.push_back(trial.Printed(trial.State()));
   std::printf("%s\n", JsonOf<PartForms>(printed, 2).c_str());

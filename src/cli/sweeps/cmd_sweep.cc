@@ -131,7 +131,11 @@ const Axis* ContinuousRead(const CompiledSpace& space, const Judgement& judgemen
 
 // Judges the points; shows progress on a terminal after the first second.
 Result<SweepPreview> PreviewSweep(const DescribedSweep& described, Evaluator& evaluator) {
-  const SweepDescription& sweep = described.sweep;
+  SweepDescription sweep = described.sweep;
+  if (sweep.sampler.seeds) {  // the points, whatever the seeds
+    sweep.space = Space(sweep.space.parts.front());
+    sweep.sampler.seeds.reset();
+  }
   const auto space = CompiledSpace::Of(sweep.space);
   if (!space) return Fail(space.error());
   const auto sampler = Sampler::Of(*space, sweep.sampler);
@@ -366,6 +370,11 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
   text += Line("space", Printable(points));
   text += Line("sampler", SamplerText(sweep.sampler, preview.trials));
   if (!described.about_sampler.empty()) text += Line("", described.about_sampler);
+  if (const auto& seeds = sweep.sampler.seeds) {
+    text += Line("seeds", fmt::format("{} values of {} for each point, ranked by the {}{}", seeds->count,
+                                      Printable(seeds->param), seeds->median ? "median" : "mean",
+                                      seeds->race ? "; fewer for points that are clearly worse" : ""));
+  }
   if (const auto seeds = sweep.seed_points.size()) text += Line("first", Counted(seeds, "chosen point"));
   const Judgement& judged = preview.judged;
   const std::string thing = !preview.of_layouts ? "trial" : preview.continuous ? "layout" : "point";

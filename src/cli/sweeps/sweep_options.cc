@@ -120,6 +120,22 @@ Result<Space> ChosenPoint(const std::string& word) {
   return space;
 }
 
+// [NAME=]N
+Result<std::optional<SeedsChoice>> ReadSeeds(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  SeedsChoice seeds;
+  const std::size_t equals = text.rfind('=');
+  if (equals != std::string::npos) seeds.param = text.substr(0, equals);
+  const auto count =
+      ParseNumber<std::uint64_t>(std::string_view(text).substr(equals == std::string::npos ? 0 : equals + 1));
+  if (!count || *count < 2 || *count > kMaxSeeds || seeds.param.empty()) {
+    return Fail(UsageError(fmt::format("--seeds {} is not a number from 2 to {}, or NAME=N", Quoted(text), kMaxSeeds),
+                           "--seeds 3, or --seeds train.seed=3"));
+  }
+  seeds.count = *count;
+  return seeds;
+}
+
 template <class Number>
 bool ReadNumber(std::string_view text, Number& number) {
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -329,6 +345,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
     for (CLI::Option* other : samplers) sampler->excludes(other);
     samplers.push_back(sampler);
   }
+  app.add_option("--seeds", options.seeds, "try each point with N values of the parameter seed, or of another one")
+      ->type_name("[NAME=]N");
   app.add_option("--optimizer", options.optimizer, "with --pipe: the program that chooses points, 'python3 my.py'")
       ->type_name("COMMAND");
   app.add_option("--seed", options.seed, "seed of the sampler (default: 0)")->type_name("N");
@@ -405,6 +423,24 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& eva
 
 namespace {
 
+// A chosen point without a seed is tried with each.
+void RepeatChosen(SweepDescription& sweep) {
+  if (!sweep.sampler.seeds) return;
+  std::vector<Point> points;
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < sweep.seed_points.size(); ++i) {
+    const bool has_seed = sweep.seed_points[i].contains(sweep.sampler.seeds->param);
+    for (const Value& seed : sweep.space.parts.back().axis.values) {
+      points.push_back(sweep.seed_points[i]);
+      places.push_back(sweep.seed_places[i]);
+      if (has_seed) break;
+      points.back()[sweep.sampler.seeds->param] = seed;
+    }
+  }
+  sweep.seed_points = std::move(points);
+  sweep.seed_places = std::move(places);
+}
+
 // Replaces a choice that is left to muster; the sentence about it.
 std::string SettleSampler(SweepDescription& sweep) {
   const auto space = CompiledSpace::Of(sweep.space);
@@ -434,12 +470,15 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   }
   DescribedSweep described;
   described.evaluation = std::move(evaluation);
-  auto sweep =
-      evaluator.DescribeSweep(described.evaluation, *std::move(words), &described.recipe_name, std::move(chosen));
+  auto seeds = ReadSeeds(options.seeds);
+  if (!seeds) return Fail(seeds.error());
+  auto sweep = evaluator.DescribeSweep(described.evaluation, *std::move(words), &described.recipe_name,
+                                       std::move(chosen), *std::move(seeds));
   if (!sweep) return Fail(sweep.error());
   described.sweep = *std::move(sweep);
   Diagnostics problems = ApplyOptions(options, described.sweep);
   described.about_sampler = SettleSampler(described.sweep);
+  RepeatChosen(described.sweep);
   for (std::size_t i = 0; i < described.sweep.seed_points.size(); ++i) {
     Point& point = described.sweep.seed_points[i];
     auto complete = CompletePoint(described.sweep.space, point, described.sweep.seed_places[i]);

@@ -32,6 +32,7 @@ struct SweepOptions {
   std::string optimizer;                 // words of a command
   std::string shard;                     // I/N
   std::vector<std::string> constraints;  // METRIC <= BOUND
+  std::string seeds;                     // [NAME=]N
   std::vector<Objective> objectives;     // in the order in which they were given
   std::string asha;                      // RESOURCE:MIN..MAX/ETA
   std::string hyperband;                 // likewise

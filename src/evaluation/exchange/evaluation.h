@@ -172,6 +172,8 @@ struct SweepTask {
   std::optional<Space> words = {};
   // Chosen points of the command line, each of kind kFixed: texts in the form of their parameters, or other values.
   std::vector<Space> chosen = {};
+  // From the command line, instead of those of the file.
+  std::optional<SeedsChoice> seeds = {};
 
   bool operator==(const SweepTask&) const = default;
 };

@@ -84,7 +84,7 @@ void Fields(A& archive, TableTask& task) {
 
 template <class A>
 void Fields(A& archive, SweepTask& task) {
-  archive(task.words, task.chosen);
+  archive(task.words, task.chosen, task.seeds);
 }
 
 template <class A>

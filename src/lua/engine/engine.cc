@@ -210,6 +210,13 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
                       "--grid NAME=1,2,4 tries values of a parameter; a file ends with return muster.sweep { recipe = "
                       "…, space = … }"));
   }
+  if (const auto& seeds = std::get<SweepTask>(request.task).seeds) sweep.sampler.seeds = seeds;
+  if (sweep.sampler.seeds) {
+    sweep.space = WithSeeds(std::move(sweep.space), *sweep.sampler.seeds);
+    Diagnostics problems;
+    SettleSpace(sweep.space.parts.back(), false, declared, evaluation.names, problems);
+    host.Report(problems);
+  }
   for (Space chosen : std::get<SweepTask>(request.task).chosen) {
     Diagnostics problems;
     SettleSpace(chosen, true, declared, evaluation.names, problems);

@@ -291,6 +291,17 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   }
   host.Report(problems);
   if (const Part part(whole.Field("sampler"), "sampler", host); part.given()) ReadSampler(part, sweep.sampler);
+  if (const Part part(whole.Field("seeds"), "seeds", host); part.given()) {
+    SeedsChoice& seeds = sweep.sampler.seeds.emplace();
+    part.Text("param", seeds.param);
+    part.Count("count", seeds.count, 2, static_cast<double>(kMaxSeeds));
+    part.Truth("race", seeds.race);
+    std::string rank = "mean";
+    part.Text("rank_by", rank);
+    if (rank != "mean" && rank != "median") part.Refuse("rank_by", "\"mean\" or \"median\"", Value(rank));
+    seeds.median = rank == "median";
+    seeds.place = part.place();
+  }
   const auto objective = [&](const char* name, std::optional<Objective>& target) {
     const Part part(whole.Field(name), "objective", host);
     if (!part.given()) return;

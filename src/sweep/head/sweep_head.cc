@@ -396,6 +396,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   AwaitSignal();
   began_ns_ = MonotonicNowNs();
   began.trials = points_.size();
+  if (const auto& seeds = request_.description.sampler.seeds) began.seeds = {seeds->param, seeds->count, seeds->median};
   began.pid = ::getpid();
   began.start_ticks = OwnStartTicks();
   began.boot = BootId();

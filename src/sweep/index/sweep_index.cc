@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, 
 )";
 
 // Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 8;
+constexpr std::int64_t kFormat = 9;
 constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
 constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.
@@ -327,7 +327,17 @@ void Fields(A& archive, RungReport& report) {
 
 template <class A>
 void Fields(A& archive, BestTrial& best) {
-  archive(best.trial, best.attempt, best.loss, best.id, best.point);
+  archive(best.trial, best.attempt, best.loss, best.id, best.point, best.repeats, best.deviation);
+}
+
+template <class A>
+void Fields(A& archive, RepeatedPoint::Result& result) {
+  archive(result.loss, result.attempt, result.id);
+}
+
+template <class A>
+void Fields(A& archive, RepeatedPoint& point) {
+  archive(point.results);
 }
 
 template <class V>
@@ -336,7 +346,7 @@ void Fields(V& archive, SweepProgress& progress) {
   FinishedTrials& finished = progress.finished_;
   archive(progress.sweep_id_, progress.name_, progress.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
           open.attempts_, open.ms_, finished.best_, finished.losses_, progress.rung_reports_, progress.promotions_,
-          progress.paused_, progress.ended_, progress.steered_);
+          progress.paused_, progress.ended_, progress.steered_, finished.seeds_, finished.points_, progress.raced_);
   progress_archive::Set(archive, open.impossible_);
   progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;

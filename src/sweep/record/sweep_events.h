@@ -40,6 +40,14 @@ using TrialNumber = std::uint64_t;
 // Both bounds are included.
 using TrialRange = std::pair<TrialNumber, TrialNumber>;
 
+// That trials which differ in this parameter only are repetitions of one point, whose result is theirs together.
+struct Repetitions {
+  std::string param;
+  std::uint64_t count = 0;
+  bool median = false;  // their median, else their mean
+  bool operator==(const Repetitions&) const = default;
+};
+
 // A head starts to work on the sweep: the first entry, and again after each `muster resume` and `muster retry`.
 struct SweepBegan {
   std::string sweep_id;
@@ -48,9 +56,10 @@ struct SweepBegan {
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;
   std::string boot;
-  std::string muster;     // version
-  std::string recipe;     // hash of the recipe's files and of its inputs
-  bool accepted = false;  // it differs from the previous one, and the user has accepted that
+  std::string muster;      // version
+  std::string recipe;      // hash of the recipe's files and of its inputs
+  bool accepted = false;   // it differs from the previous one, and the user has accepted that
+  Repetitions seeds = {};  // `count` 0: none
   bool operator==(const SweepBegan&) const = default;
 };
 
@@ -66,6 +75,7 @@ struct PointsJudged {
   std::uint64_t count = 0;
   std::vector<Reason> impossible;  // they are not run; all others are
   std::vector<Point> points = {};  // from `first` on; empty if a sequence gives them
+  bool raced = false;              // they are repetitions that the race of the points leaves out
   bool chosen = false;             // `points` are the next ones of those that users chose (SweepSteered)
   bool operator==(const PointsJudged&) const = default;
 };

@@ -20,6 +20,10 @@ namespace muster {
 // entries that SweepProgress stores, for the archive (sweep/index/sweep_index.h).
 
 template <class V>
+void Fields(V& v, Repetitions& e) {
+  v("param", e.param), v("count", e.count), v("median", e.median);
+}
+template <class V>
 void Fields(V& v, SweepBegan& e) {
   std::uint64_t format = 1;
   v("format", format);
@@ -27,12 +31,13 @@ void Fields(V& v, SweepBegan& e) {
     if (format != 1) return v.Fail();
   }
   v("sweep", e.sweep_id), v("name", e.name), v("trials", e.trials), v("pid", e.pid), v("start_ticks", e.start_ticks),
-      v("boot", e.boot), v("muster", e.muster), v("recipe", e.recipe), v("accepted", e.accepted);
+      v("boot", e.boot), v("muster", e.muster), v("recipe", e.recipe), v("accepted", e.accepted),
+      v("seeds", As<UnlessNone>(e.seeds));
 }
 template <class V>
 void Fields(V& v, PointsJudged& e) {
   v("first", e.first), v("count", e.count), v("impossible", e.impossible), v("points", As<UnlessNone>(e.points)),
-      v("chosen", As<UnlessNone>(e.chosen));
+      v("chosen", As<UnlessNone>(e.chosen)), v("raced", As<UnlessNone>(e.raced));
 }
 template <class V>
 void Fields(V& v, PointsJudged::Reason& e) {

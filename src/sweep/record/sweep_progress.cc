@@ -1,10 +1,12 @@
 #include "sweep/record/sweep_progress.h"
 
+#include <cmath>
 #include <iterator>
 #include <utility>
 #include <variant>
 
 #include "base/values/overloaded.h"
+#include "space/group_statistics.h"
 #include "space/space.h"
 
 namespace muster {
@@ -236,7 +238,9 @@ void OpenTrials::Promoted(const TrialPromoted& entry, OpenTrial paused) {
 
 void FinishedTrials::Add(const AttemptEnded& entry, OpenTrial trial) {
   const bool well = entry.trial_class == TrialClass::kOk;
-  if (well && entry.loss && (!best_ || *entry.loss < best_->loss)) {
+  if (well && entry.loss && seeds_.count > 0) {
+    AddRepetition(entry, trial);
+  } else if (well && entry.loss && (!best_ || *entry.loss < best_->loss)) {
     best_ = {entry.trial, entry.attempt, *entry.loss, std::move(trial.id), std::move(trial.point)};
   }
   if (well && !entry.losses.empty()) losses_[entry.trial] = entry.losses;
@@ -244,6 +248,33 @@ void FinishedTrials::Add(const AttemptEnded& entry, OpenTrial trial) {
   ends_.Set(entry.trial, {kept, trial.attempts});
   ++counts_[static_cast<std::size_t>(kept)];
   numbers_.Add(entry.trial);
+}
+
+double LossOfAll(const RepeatedPoint& point, bool median) {
+  std::vector<double> losses;
+  for (const auto& [trial, result] : point.results) losses.push_back(result.loss);
+  return median ? MedianOf(std::move(losses)) : StatisticsOf(losses).mean;
+}
+
+double DeviationOf(const RepeatedPoint& point) {
+  std::vector<double> losses;
+  for (const auto& [trial, result] : point.results) losses.push_back(result.loss);
+  return std::sqrt(StatisticsOf(losses).variance);
+}
+
+void FinishedTrials::AddRepetition(const AttemptEnded& entry, const OpenTrial& trial) {
+  Point without_seed = trial.point;
+  without_seed.erase(seeds_.param);
+  RepeatedPoint& point = points_[PointId(without_seed)];
+  const auto [known, is_new] =
+      point.results.emplace(entry.trial, RepeatedPoint::Result{*entry.loss, entry.attempt, trial.id});
+  if (!is_new && *entry.loss < known->second.loss) known->second = {*entry.loss, entry.attempt, trial.id};
+  if (point.results.size() < seeds_.count) return;
+  const double loss = LossOfAll(point, seeds_.median);
+  if (best_ && loss >= best_->loss) return;
+  const auto less = [](const auto& a, const auto& b) { return a.second.loss < b.second.loss; };
+  const auto& [number, result] = *std::min_element(point.results.begin(), point.results.end(), less);
+  best_ = BestTrial{number, result.attempt, loss, result.id, without_seed, point.results.size(), DeviationOf(point)};
 }
 
 void FinishedTrials::Remove(TrialRange range, const std::function<void(TrialNumber, TrialEnds::End)>& reopened) {
@@ -267,13 +298,17 @@ void SweepProgress::Take(const SweepEntry& entry) {
                           recipe_ = e.recipe;
                           ended_.reset();
                           open_.HeadBegan(e);
+                          finished_.HeadBegan(e);
                           // As for open trials.
                           if (e.trials > 0) paused_.erase(paused_.lower_bound(e.trials), paused_.end());
                           for (auto& [trial, paused] : paused_) {
                             if (e.accepted) paused.plan.clear();
                           }
                         },
-                        [this](const PointsJudged& e) { open_.Judged(e, over()); },
+                        [this](const PointsJudged& e) {
+                          open_.Judged(e, over());
+                          if (e.raced) raced_ += e.count;
+                        },
                         [this](const AttemptBegan& e) { open_.Began(e, over()); },
                         [this](const RungReached& e) {
                           rung_reports_.push_back({e.decision.rung, e.trial, e.loss, e.decision.stop});
@@ -320,9 +355,10 @@ TrialCounts CountsOf(const SweepProgress& progress, bool live) {
   TrialCounts counts;
   counts.over = progress.over().size();
   counts.failed = progress.failed();
-  counts.impossible = progress.impossible().size();
+  counts.impossible = progress.impossible().size() - progress.raced();
+  counts.raced = progress.raced();
   for (const auto& [trial, open] : progress.open()) counts.running += live && open.running ? 1 : 0;
-  counts.possible = progress.trials() - std::min<std::uint64_t>(progress.trials(), counts.impossible);
+  counts.possible = progress.trials() - std::min<std::uint64_t>(progress.trials(), progress.impossible().size());
   counts.waiting = counts.possible - std::min(counts.possible, counts.over + counts.running);
   return counts;
 }

@@ -177,19 +177,39 @@ class OpenTrials {
 // The finished trials of a sweep: how they ended, how many of each class, and the best one. Small: of each trial only
 // the number, the class and the number of attempts are stored and, with the median rule, the losses.
 
-// Of the trials that succeeded; of equal ones the first to end.
+// Of the trials that succeeded; of equal ones the first to end. Of repeated points the best point, all of whose
+// repetitions have succeeded: its best trial, and the loss of all together.
 struct BestTrial {
   TrialNumber trial = 0;
   std::uint32_t attempt = 0;
   double loss = 0;
   std::string id;
   Point point;
+  std::uint64_t repeats = 1;
+  double deviation = 0;  // of the losses of the repetitions
 
   bool operator==(const BestTrial&) const = default;
 };
 
+// The repetitions of one point that have succeeded.
+struct RepeatedPoint {
+  struct Result {
+    double loss = 0;
+    std::uint32_t attempt = 0;
+    std::string id;
+    bool operator==(const Result&) const = default;
+  };
+  std::map<TrialNumber, Result> results;
+
+  bool operator==(const RepeatedPoint&) const = default;
+};
+// The mean or median of losses, and their standard deviation.
+double LossOfAll(const RepeatedPoint& point, bool median);
+double DeviationOf(const RepeatedPoint& point);
+
 class FinishedTrials {
  public:
+  void HeadBegan(const SweepBegan& entry) { seeds_ = entry.seeds; }
   // Adds `trial`, whose last attempt ended with `entry`.
   void Add(const AttemptEnded& entry, OpenTrial trial);
   // Removes the finished trials of the range; calls `reopened` for each, ascending.
@@ -213,7 +233,11 @@ class FinishedTrials {
   TrialSet numbers_;
   TrialEnds ends_;
   std::array<std::uint64_t, kTrialClassNames.size()> counts_ = {};
+  void AddRepetition(const AttemptEnded& entry, const OpenTrial& trial);
+
   std::optional<BestTrial> best_;
+  Repetitions seeds_;
+  std::map<std::string, RepeatedPoint> points_;  // of repeated points, by the id of the point without the seed
   std::map<TrialNumber, std::map<double, double>> losses_;
 };
 
@@ -246,6 +270,8 @@ class SweepProgress {
   // All trials below it have been judged.
   TrialNumber judged_to() const { return open_.judged_to(); }
   const TrialSet& impossible() const { return open_.impossible(); }
+  // Those of these that are repetitions which the race of the points left out.
+  std::uint64_t raced() const { return raced_; }
   // Possible trials that are not over.
   const std::map<TrialNumber, OpenTrial>& open() const { return open_.trials(); }
   // Whether a trial with this point number has begun; keeps the same point from being run twice.
@@ -292,6 +318,7 @@ class SweepProgress {
   std::set<std::string> quarantined_;
   SweepSteered steered_;
   std::optional<SweepEnded> ended_;
+  std::uint64_t raced_ = 0;
 };
 
 // Numbers of trials.
@@ -302,6 +329,7 @@ struct TrialCounts {
   std::uint64_t running = 0;  // none if no head is running
   std::uint64_t waiting = 0;  // possible, neither over nor running
   std::uint64_t impossible = 0;
+  std::uint64_t raced = 0;  // repetitions that the race left out
 };
 TrialCounts CountsOf(const SweepProgress& progress, bool live);
 

@@ -47,7 +47,8 @@ std::string BestText(const SweepStatus& status) {
   const auto& best = status.progress->best();
   if (!best || !status.sweep->objective) return {};
   return fmt::format("trial {}  {} {:.6g}  {}", best->trial, Printable(status.sweep->objective->metric),
-                     ObjectiveValue(status.sweep->objective, best->loss), Printable(PointText(best->point)));
+                     ObjectiveValue(status.sweep->objective, best->loss), Printable(PointText(best->point))) +
+         (best->repeats > 1 ? fmt::format(", ± {:.3g} over {} seeds", best->deviation, best->repeats) : "");
 }
 
 // Assumes that of the trials not judged yet the same share will be possible as until now.
@@ -79,7 +80,8 @@ std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t colum
   const SweepProgress& progress = *status.progress;
   std::string state = fmt::format("{} of {} trials over: {}", progress.over().size(), CountsOf(progress, true).possible,
                                   Counts(progress));
-  if (const auto impossible = progress.impossible().size()) state += fmt::format("; {} impossible", impossible);
+  const TrialCounts counts = CountsOf(progress, true);
+  if (counts.impossible > 0) state += fmt::format("; {} impossible", counts.impossible);
   std::string now = fmt::format("{} running", status.running);
   if (status.devices_in_use > 0) {
     now += fmt::format(" on {} of {} devices", status.devices_in_use, status.devices);
@@ -151,9 +153,9 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
       fmt::format("{}{}: {}\n", Printable(progress.name()), state == "complete" ? "" : " " + state, Printable(why));
   text += fmt::format("  {} of {} trials over: {}\n", progress.over().size(), CountsOf(progress, true).possible,
                       Counts(progress));
-  if (const auto impossible = progress.impossible().size()) {
-    text += fmt::format("  {} impossible\n", Counted(impossible, "point"));
-  }
+  const TrialCounts counts = CountsOf(progress, true);
+  if (counts.impossible > 0) text += fmt::format("  {} impossible\n", Counted(counts.impossible, "point"));
+  if (counts.raced > 0) text += fmt::format("  {} left out\n", Counted(counts.raced, "repetition"));
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const auto trial_class = static_cast<TrialClass>(i);
     if (IsFailure(trial_class) && progress.count(trial_class) > 0) {

@@ -136,7 +136,24 @@ bool TrialPlanning::has_asked() const {
   return !points_.is_sequence() && (points_.known_to() > record_.progress().judged_to() || points_.awaits());
 }
 
+void TrialPlanning::RecordLeftOut() {
+  if (judging_ || record_.stopping() || has_asked()) return;
+  PointsJudged judged{record_.progress().judged_to(), 0, {}};
+  judged.raced = true;
+  for (Sampler::LeftOut& left : points_.left_out()) {
+    const TrialNumber trial = judged.first + judged.count++;
+    judged.points.push_back(std::move(left.point));
+    if (judged.impossible.empty() || judged.impossible.back().text != left.why) {
+      judged.impossible.push_back({std::move(left.why), "", {{trial, trial}}});
+    } else {
+      judged.impossible.back().trials.back().second = trial;
+    }
+  }
+  if (judged.count > 0) record_.Record(judged);
+}
+
 std::optional<TrialPlanning::ToJudge> TrialPlanning::NextToJudge() {
+  RecordLeftOut();
   const TrialNumber first = record_.progress().judged_to();
   if (judging_ || record_.stopping() || budget_used_up() || first >= points_.size()) return std::nullopt;
   if (const auto& chosen = points_.waiting(); !chosen.empty() && !has_asked()) {

@@ -132,6 +132,8 @@ class TrialPlanning {
   // Of a sampler that learns: it has given points that are not judged yet, with the numbers of the next trials.
   bool has_asked() const;
   std::uint64_t PointNumberOf(TrialNumber trial) const;
+  // Points that are left out become trials that are impossible.
+  void RecordLeftOut();
   // How many further trials could start now, after those that are ready: as many of the smallest so far as fit. At
   // least one if nothing runs.
   std::uint64_t FurtherStarts() const;

@@ -41,6 +41,9 @@ class TrialPoints {
   Point At(std::uint64_t trial) const;
   bool is_sequence() const { return sampler_->is_sequence(); }
 
+  // As of the sampler.
+  std::vector<Sampler::LeftOut> left_out() const { return sampler_->left_out(); }
+
   // Chosen points that are not judged yet, in order.
   const std::deque<Point>& waiting() const { return waiting_; }
   // Those that are trials.

@@ -1,0 +1,282 @@
+// The points of another sampler, each several times with different seeds, in a race: a point that is clearly worse than
+// the best one gets no further seed (Maron, Moore: Hoeffding Races, NIPS 1993; here by a t-test with the variance that
+// all points have in common, as in the t-race of Birattari: Tuning Metaheuristics, 2009).
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "space/group_statistics.h"
+#include "space/sampler.h"
+
+namespace muster {
+namespace {
+
+constexpr double kSignificant = 0.05;  // one-sided
+
+class RepeatedSampler final : public Sampler {
+ public:
+  RepeatedSampler(const CompiledSpace& space, const SamplerChoice& choice, std::vector<Value> seeds,
+                  std::unique_ptr<const CompiledSpace> points, std::unique_ptr<Sampler> inner)
+      : Sampler(space, choice, inner->size() * seeds.size(), inner->limit() * seeds.size()),
+        seeds_(std::move(seeds)),
+        points_(std::move(points)),
+        inner_(std::move(inner)) {}
+
+  void Extend(std::uint64_t size) override {
+    inner_->Extend((size + seeds_.size() - 1) / seeds_.size());
+    Sampler::Extend(size);
+  }
+  bool is_sequence() const override { return false; }
+
+  std::vector<Point> Ask(std::uint64_t first, std::uint64_t count) override {
+    std::vector<Point> points;
+    for (std::uint64_t trial = first; trial < first + count; ++trial) {
+      if (!trials_.contains(trial)) {
+        auto next = Next();
+        if (!next) break;
+        Recall(trial, {*std::move(next)});
+      }
+      points.push_back(At(trial));
+    }
+    return points;
+  }
+  Point At(std::uint64_t trial) override {
+    const Trial& asked = trials_.at(trial);
+    return PointOf(groups_[asked.group], asked.seed);
+  }
+
+  void Recall(std::uint64_t first, const std::vector<Point>& points) override {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      Point point = points[i];
+      auto seed = point.extract(choice().seeds->param);
+      const auto [known, is_new] = by_point_.emplace(PointText(point), groups_.size());
+      if (is_new) {
+        inner_->Recall(groups_.size(), {point});
+        groups_.push_back({.point = std::move(point)});
+      }
+      Group& group = groups_[known->second];
+      const Value value = seed.empty() ? Value() : std::move(seed.mapped());
+      if (trials_.emplace(first + i, Trial{known->second, value}).second) group.seeds.push_back(value);
+    }
+  }
+
+  void Tell(std::uint64_t trial, const TrialResult& result) override {
+    const auto asked = trials_.find(trial);
+    if (asked == trials_.end()) return;
+    Group& group = groups_[asked->second.group];
+    group.results[trial] = result;
+    inner_->Tell(asked->second.group, Together(group));
+    Race();
+  }
+
+  // Of a group the mean of its seeds that have come to the rung.
+  void TellRung(std::uint64_t trial, std::uint64_t rung, double loss) override {
+    const auto asked = trials_.find(trial);
+    if (asked == trials_.end()) return;
+    auto& losses = groups_[asked->second.group].rungs[rung];
+    losses[trial] = loss;
+    double sum = 0;
+    for (const auto& [one, its_loss] : losses) sum += its_loss;
+    inner_->TellRung(asked->second.group, rung, sum / static_cast<double>(losses.size()));
+  }
+  void TellStopped(std::uint64_t trial, const TrialResult& result) override {
+    const auto asked = trials_.find(trial);
+    if (asked == trials_.end()) return;
+    Group& group = groups_[asked->second.group];
+    group.results[trial] = result;
+    inner_->TellStopped(asked->second.group, Together(group));
+    Race();
+  }
+
+  void TellImpossible(std::uint64_t trial) override {
+    const auto asked = trials_.find(trial);
+    if (asked == trials_.end()) return;
+    Group& group = groups_[asked->second.group];
+    if (group.out.empty() && group.results.empty()) {
+      inner_->TellImpossible(asked->second.group);
+      group.out = "its first seed is impossible";
+    }
+    group.results.try_emplace(trial);  // it is over, without a result
+    group.impossible.insert(trial);
+  }
+
+  std::vector<LeftOut> left_out() const override {
+    std::vector<LeftOut> left;
+    for (const Group& group : groups_) {
+      if (group.out.empty()) continue;
+      for (const Value& seed : SeedsLeft(group)) left.push_back({PointOf(group, seed), group.out});
+    }
+    return left;
+  }
+
+ private:
+  struct Group {
+    Point point = {};
+    std::vector<Value> seeds = {};                      // that were asked for
+    std::map<std::uint64_t, TrialResult> results = {};  // by trial
+    std::set<std::uint64_t> impossible = {};            // of these
+    std::map<std::uint64_t, std::map<std::uint64_t, double>> rungs = {};  // losses by rung and trial
+    std::string out = {};                               // why it gets no further seed; empty: it does
+  };
+  struct Trial {
+    std::size_t group = 0;
+    Value seed;
+  };
+
+  Point PointOf(const Group& group, const Value& seed) const {
+    Point point = group.point;
+    point[choice().seeds->param] = seed;
+    return point;
+  }
+  std::vector<Value> SeedsLeft(const Group& group) const {
+    std::vector<Value> left;
+    for (const Value& seed : seeds_) {
+      if (std::find(group.seeds.begin(), group.seeds.end(), seed) == group.seeds.end()) left.push_back(seed);
+    }
+    return left;
+  }
+
+  static std::vector<double> LossesOf(const Group& group) {
+    std::vector<double> losses;
+    for (const auto& [trial, result] : group.results) {
+      if (!group.impossible.contains(trial) && result.loss && std::isfinite(*result.loss))
+        losses.push_back(*result.loss);
+    }
+    return losses;
+  }
+  static bool HasFailed(const Group& group) {
+    return LossesOf(group).size() + group.impossible.size() < group.results.size();
+  }
+
+  // What the results of a group say together.
+  TrialResult Together(const Group& group) const {
+    TrialResult together;
+    if (HasFailed(group)) return together;
+    const std::vector<double> losses = LossesOf(group);
+    if (losses.empty()) return together;
+    together.loss = choice().seeds->median ? MedianOf(losses) : StatisticsOf(losses).mean;
+    together.repeats = losses.size();
+    std::vector<double> second;
+    for (const auto& [trial, result] : group.results) {
+      if (group.impossible.contains(trial)) continue;
+      if (result.second) second.push_back(*result.second);
+      together.excess.resize(std::max(together.excess.size(), result.excess.size()), -HUGE_VAL);
+      for (std::size_t i = 0; i < result.excess.size(); ++i) {
+        if (!(result.excess[i] <= together.excess[i])) together.excess[i] = result.excess[i];
+      }
+    }
+    if (!second.empty()) together.second = choice().seeds->median ? MedianOf(second) : StatisticsOf(second).mean;
+    return together;
+  }
+
+  // Which groups get no further seed, by the results so far. A decision stays.
+  void Race() {
+    std::vector<GroupStatistics> all;
+    const Group* best = nullptr;
+    for (const Group& group : groups_) {
+      all.push_back(HasFailed(group) ? GroupStatistics{} : StatisticsOf(LossesOf(group)));
+      const bool better =
+          all.back().count > 0 && IsFeasible(Together(group).excess) &&
+          (best == nullptr || all.back().mean < all[static_cast<std::size_t>(best - groups_.data())].mean);
+      if (better) best = &group;
+    }
+    const PooledVariance pooled = PooledOf(all);
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      Group& group = groups_[i];
+      if (!group.out.empty() || group.results.empty() || group.seeds.size() >= seeds_.size()) continue;
+      if (HasFailed(group)) {
+        group.out = "one of its seeds has no result";
+        continue;
+      }
+      if (best == nullptr || &group == best || !choice().seeds->race) continue;
+      const auto chance = PooledTest(all[i], all[static_cast<std::size_t>(best - groups_.data())], pooled);
+      if (!chance || *chance >= kSignificant) continue;
+      group.out = "racing: after " + std::to_string(all[i].count) + " of " + std::to_string(seeds_.size()) +
+                  " seeds it is worse than " + PointText(best->point) + " (t-test with pooled variance, 5 %)";
+    }
+  }
+
+  // The next seed of the best group that is to have one, and else another point. Nothing while both depend on results
+  // that are yet to come.
+  std::optional<Point> Next() {
+    const Group* next = nullptr;
+    double least = 0;
+    for (const Group& group : groups_) {
+      if (!group.out.empty() || SeedsLeft(group).empty()) continue;
+      // In a race after the results of the seeds before it; a chosen point may have had others.
+      if (choice().seeds->race && group.results.size() < group.seeds.size()) continue;
+      const std::vector<double> losses = LossesOf(group);
+      const double mean = losses.empty() ? 0 : StatisticsOf(losses).mean;
+      if (next != nullptr && mean >= least) continue;
+      next = &group;
+      least = mean;
+    }
+    if (next != nullptr) return PointOf(*next, SeedsLeft(*next).front());
+    if (auto point = NextPoint()) return PointOf({.point = *std::move(point)}, seeds_.front());
+    const bool open = std::any_of(groups_.begin(), groups_.end(),
+                                  [](const Group& group) { return group.results.size() < group.seeds.size(); });
+    if (open || groups_.empty()) return std::nullopt;
+    // Chosen points may be among those of the sampler: there are fewer than trials. One that is known is not repeated.
+    return PointOf(groups_.front(), groups_.front().seeds.front());
+  }
+
+  // Of a sequence the next one that is not known; a sampler that learns knows the groups as its trials.
+  std::optional<Point> NextPoint() {
+    if (!inner_->is_sequence()) {
+      if (groups_.size() >= inner_->size()) return std::nullopt;
+      auto points = inner_->Ask(groups_.size(), 1);
+      return points.empty() ? std::nullopt : std::optional(std::move(points.front()));
+    }
+    for (; next_ < inner_->size(); ++next_) {
+      Point point = inner_->At(next_);
+      if (!by_point_.contains(PointText(point))) return point;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<Value> seeds_;
+  std::unique_ptr<const CompiledSpace> points_;  // without the seeds
+  std::unique_ptr<Sampler> inner_;
+  std::uint64_t next_ = 0;  // of a sequence
+  std::vector<Group> groups_;
+  std::map<std::string, std::size_t> by_point_;
+  std::map<std::uint64_t, Trial> trials_;
+};
+
+}  // namespace
+
+Space WithSeeds(Space space, const SeedsChoice& seeds) {
+  Space axis{.kind = Space::Kind::kAxis, .axis = {.name = seeds.param}, .place = seeds.place};
+  for (std::uint64_t i = 0; i < seeds.count; ++i) axis.axis.values.emplace_back(static_cast<std::int64_t>(i));
+  Space product{.kind = Space::Kind::kProduct, .place = space.place};
+  product.parts = {std::move(space), std::move(axis)};
+  return product;
+}
+
+Result<std::unique_ptr<Sampler>> MakeRepeatedSampler(const CompiledSpace& space, const SamplerChoice& choice) {
+  const Space& described = space.description();
+  const bool has_seeds = described.kind == Space::Kind::kProduct && described.parts.size() == 2 &&
+                         described.parts[1].axis.name == choice.seeds->param;
+  if (!has_seeds) return RefuseSampler(choice, "the space of the sweep has no seeds", "");
+  if (choice.shards > 1) return RefuseSampler(choice, "a race of seeds cannot be divided into parts", "");
+  if (KindOf(choice).pipes) {
+    return RefuseSampler(choice, "seeds are not for points of a program", "let the program repeat its points");
+  }
+  auto compiled = CompiledSpace::Of(described.parts[0]);
+  if (!compiled) return Fail(compiled.error());
+  auto points = std::make_unique<const CompiledSpace>(*std::move(compiled));
+  SamplerChoice once = choice;
+  once.seeds.reset();
+  auto inner = Sampler::Of(*points, once);
+  if (!inner) return Fail(inner.error());
+  return std::make_unique<RepeatedSampler>(space, choice, described.parts[1].axis.values, std::move(points),
+                                           *std::move(inner));
+}
+
+}  // namespace muster
