@@ -47,6 +47,7 @@ class LearningSampler : public Sampler {
   void Tell(std::uint64_t trial, std::optional<double> loss) override;
   void TellImpossible(std::uint64_t trial) override { Take(trial, State::kImpossible, 0); }
   void Recall(std::uint64_t first, const std::vector<Point>& points) override;
+  SuggestedPoint Explain(std::uint64_t trial) override;
 
  protected:
   using State = LearnedTrial::State;
@@ -56,6 +57,8 @@ class LearningSampler : public Sampler {
 
   // The point of a trial, when there are results.
   virtual Point Suggest(std::uint64_t trial) = 0;
+  // Adds what speaks for the point of a suggestion.
+  virtual void Describe(SuggestedPoint& suggestion) = 0;
 
   const std::vector<LearnedTrial>& trials() const { return trials_; }
   std::uint64_t results() const { return results_; }  // done or failed
@@ -76,6 +79,8 @@ class LearningSampler : public Sampler {
 
  private:
   void Take(std::uint64_t number, State state, double loss);
+  // Whether there are results enough to learn from.
+  bool has_learned() const;
   Point Next(std::uint64_t trial);
 
   std::unique_ptr<Sampler> drawn_;

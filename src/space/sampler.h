@@ -15,6 +15,7 @@
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "space/space.h"
+#include "space/suggested_point.h"
 
 namespace muster {
 
@@ -41,6 +42,18 @@ struct SamplerChoice {
   // Random points of a countable space are drawn by the weights of their choices. False: all points equally often, as
   // in sweeps that began before unions had weights.
   bool weighted = true;
+  // Of a sampler that learns: results of another sweep, which it knows before its first trial.
+  struct Given {
+    std::string sweep = {};  // its id
+    std::vector<Point> points = {};
+    std::vector<double> losses = {};
+
+    bool operator==(const Given&) const = default;
+  };
+  Given given = {};
+  // Of a sweep that was edited: the points of its trials until then, by number; empty for those that were given up. The
+  // sampler's own trials follow.
+  std::vector<Point> kept = {};
 
   bool operator==(const SamplerChoice&) const = default;
 };
@@ -74,6 +87,8 @@ class Sampler {
   virtual void Tell(std::uint64_t trial, std::optional<double> loss);
   // A trial was judged impossible, which is no bad result.
   virtual void TellImpossible(std::uint64_t trial) { Tell(trial, std::nullopt); }
+  // The point that Ask() would give this trial, which is the next one that it was not asked for, and why.
+  virtual SuggestedPoint Explain(std::uint64_t trial) { return {.point = At(trial)}; }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().
   virtual void Recall(std::uint64_t first, const std::vector<Point>& points);
 
@@ -94,6 +109,8 @@ class Sampler {
 
 // One row for each sampler, in the order of SamplerChoice::Kind; src/space/NAME_sampler.cc has the rest.
 using SamplerMaker = Result<std::unique_ptr<Sampler>>(const CompiledSpace&, const SamplerChoice&);
+SamplerMaker MakeEditedSampler;  // of a choice with kept points, likewise
+SamplerMaker MakeGivenSampler;   // of a choice with given results, around the sampler of its kind
 SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler, MakeTpeSampler, MakeGpSampler, MakeAutoSampler,
     MakePipeSampler;
 

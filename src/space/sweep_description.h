@@ -125,6 +125,9 @@ Result<Point> CompletePoint(const Space& space, Point given, const Place& place 
 
 // For sweep.json and --json (sweep_fields.h).
 Value SweepDescriptionValue(const SweepDescription& sweep);
+// The description of such a value, which is not trusted, but for its places; what is missing or invalid has its
+// default. CompiledSpace and Sampler check it.
+SweepDescription SweepDescriptionFrom(const Value& value);
 // The schema (wire/archive/json_schema.h) of that, which is the part `at` of a larger one, such as
 // "#/properties/sweep".
 std::string SweepDescriptionSchema(const std::string& at);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -27,11 +28,21 @@ inline constexpr auto kSamplerNames = [] {
   return names;
 }();
 
+// Of JSON, whose members are read in any order.
+template <class V>
+concept ReadsByName = V::kReading && requires(V& v) {
+  v.Find("kind");
+};
+
 // An axis has its fields beside those of the space.
 template <class V>
 void Fields(V& v, Space& space) {
   using SpaceKind = Space::Kind;
   Axis& axis = space.axis;
+  if constexpr (ReadsByName<V>) {  // on these the other members depend
+    v("kind", WithNames(space.kind, kSpaceKindNames));
+    v("axis", OnlyIf(space.kind == SpaceKind::kAxis, WithNames(axis.kind, kAxisKindNames)));
+  }
   const bool is_axis = space.kind == SpaceKind::kAxis;
   const bool is_choice = axis.kind == Axis::Kind::kChoice;
   const bool has_parts = !is_axis && space.kind != SpaceKind::kFixed;
@@ -45,11 +56,22 @@ void Fields(V& v, Space& space) {
       v("values", OnlyIf(space.kind == SpaceKind::kFixed, space.fixed));
   v("weights", OnlyIf(has_parts && space.kind != SpaceKind::kWhen && !space.weights.empty(), space.weights));
   v(axis.whole, space.place);
+  if constexpr (ReadsByName<V>) {
+    axis.whole =
+        axis.kind == Axis::Kind::kRange && axis.low == std::floor(axis.low) && axis.step == std::floor(axis.step);
+  }
+}
+
+template <class V>
+void Fields(V& v, SamplerChoice::Given& given) {
+  v("losses", given.losses), v("points", given.points), v("sweep", given.sweep);
 }
 
 template <class V>
 void Fields(V& v, SamplerChoice& sampler) {
-  v("command", As<UnlessNone>(sampler.command)), v("kind", WithNames(sampler.kind, kSamplerNames));
+  v("command", As<UnlessNone>(sampler.command)), v("given", As<UnlessNone>(sampler.given));
+  v("kept", As<UnlessNone>(sampler.kept));
+  v("kind", WithNames(sampler.kind, kSamplerNames));
   v("scramble", OnlyIf(KindOf(sampler).scrambles, sampler.scramble));
   v("seed", OnlyIf(KindOf(sampler).draws, sampler.seed));
   v("shard", OnlyIf(sampler.shards > 1, sampler.shard)), v("shards", OnlyIf(sampler.shards > 1, sampler.shards));
@@ -65,6 +87,7 @@ void Fields(V& v, Objective& objective) {
 
 template <class V>
 void Fields(V& v, EarlyStopChoice& stop) {
+  if constexpr (ReadsByName<V>) v("kind", WithNames(stop.kind, kEarlyStopNames));
   const bool is_asha = stop.kind == EarlyStopChoice::Kind::kAsha;
   v("eta", OnlyIf(is_asha, stop.eta)), v("kind", WithNames(stop.kind, kEarlyStopNames));
   v("max", OnlyIf(is_asha, stop.max)), v("min", OnlyIf(is_asha, stop.min));
@@ -107,6 +130,7 @@ void Fields(V& v, BudgetChoice& budget) {
 template <class V>
 void Fields(V& v, SweepDescription& sweep) {
   std::string branches = "weighted";  // sweeps that began before unions had weights have no such member
+  if constexpr (ReadsByName<V>) sweep.sampler.weighted = v.Find("branches") != nullptr;
   v("branches", OnlyIf(sweep.sampler.weighted, branches));
   v("budget", sweep.budget), v("doc", sweep.doc), v("early_stop", As<UnlessNone>(sweep.early_stop));
   v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
