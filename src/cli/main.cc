@@ -71,6 +71,8 @@ constexpr Command kCommands[] = {
     {"show", "show the state of a sweep or of a trial", "muster show lr-sweep:best", false, SetupShow},
     {"best", "list the best trials of a sweep", "muster best lr-sweep -n 5 --where 'optimizer == adam'", false,
      SetupBest},
+    {"importance", "show which parameters of a sweep matter", "muster importance lr-sweep --of accuracy", false,
+     SetupImportance},
     {"export", "export trials or curves as a table, or metrics for TensorBoard",
      "muster export lr-sweep --curves --csv curves.csv", false, SetupExport},
     {"tag", "list or change the tags of a run, sweep or trial", "muster tag lr-sweep baseline ticket=42", false,

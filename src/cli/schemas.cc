@@ -174,6 +174,7 @@ constexpr auto kSchemas = std::to_array<PublishedSchema>({
     {"trials", "muster ls SWEEP --json", [] { return Unless(TrialsSchema()); }},
     {"comparison", "muster ls SWEEP SWEEP --json", [] { return Unless(ComparisonSchema()); }},
     {"best", "muster best --json", [] { return Unless(BestSchema()); }},
+    {"importance", "muster importance --json", [] { return Unless(ImportanceSchema()); }},
     {"sweep-report", "muster show SWEEP --json; muster report SWEEP --json",
      [] { return Unless(SweepReportSchema()); }},
     {"trial", "muster show SWEEP:TRIAL --json", [] { return Unless(TrialSchema()); }},
