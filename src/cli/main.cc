@@ -73,6 +73,8 @@ constexpr Command kCommands[] = {
      SetupBest},
     {"importance", "show which parameters of a sweep matter", "muster importance lr-sweep --of accuracy", false,
      SetupImportance},
+    {"whatif", "replay a sweep's trials with another early stopping rule", "muster whatif lr-sweep --asha step:1..81/3",
+     false, SetupWhatIf},
     {"export", "export trials or curves as a table, or metrics for TensorBoard",
      "muster export lr-sweep --curves --csv curves.csv", false, SetupExport},
     {"tag", "list or change the tags of a run, sweep or trial", "muster tag lr-sweep baseline ticket=42", false,

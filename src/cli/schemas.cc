@@ -175,6 +175,7 @@ constexpr auto kSchemas = std::to_array<PublishedSchema>({
     {"comparison", "muster ls SWEEP SWEEP --json", [] { return Unless(ComparisonSchema()); }},
     {"best", "muster best --json", [] { return Unless(BestSchema()); }},
     {"importance", "muster importance --json", [] { return Unless(ImportanceSchema()); }},
+    {"whatif", "muster whatif SWEEP --json", [] { return Unless(WhatIfSchema()); }},
     {"sweep-report", "muster show SWEEP --json; muster report SWEEP --json",
      [] { return Unless(SweepReportSchema()); }},
     {"trial", "muster show SWEEP:TRIAL --json", [] { return Unless(TrialSchema()); }},

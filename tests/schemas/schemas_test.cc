@@ -228,6 +228,7 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("best", {"best", "search", "--where", "lr > 1", "--json"});
   Printed("trial", {"show", "search:best", "--json"});
   Printed("importance", {"importance", "search", "--json"});
+  Printed("whatif", {"whatif", "rungs", "--eta", "3", "--json"});
   for (const char* sweep : {"search", "rungs"}) {
     Printed("sweep-report", {"show", sweep, "--json"});
     Printed("sweep-report", {"report", sweep, "--json"});

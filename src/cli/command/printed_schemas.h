@@ -22,6 +22,7 @@ std::string SweepsSchema();        // muster ls --sweeps --json
 std::string TrialsSchema();        // muster ls SWEEP --json
 std::string ComparisonSchema();    // muster ls SWEEP SWEEP --json
 std::string ImportanceSchema();    // muster importance --json
+std::string WhatIfSchema();        // muster whatif SWEEP --json
 std::string BestSchema();          // muster best --json
 std::string SweepReportSchema();   // muster show SWEEP --json
 std::string TrialSchema();         // muster show SWEEP:TRIAL --json
