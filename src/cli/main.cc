@@ -33,6 +33,8 @@ constexpr Command kCommands[] = {
      "muster plan recipes/parameter_server.lua workers=8 servers=3", true, SetupPlan},
     {"explain", "explain the origin of a value", "muster explain recipes/pipeline.lua layers=64 FIRST_LAYER --rank 5",
      true, SetupExplain},
+    {"why-not", "find the smallest changes that make values possible",
+     "muster why-not recipes/pipeline.lua pipeline_stages=3", true, SetupWhyNot},
     {"diff", "compare two recipes, plans, runs or ranks, by cause",
      "muster diff recipes/pipeline.lua layers=32 recipes/pipeline.lua layers=64", true, SetupDiff},
     {"test", "compare the plans of a folder of recipes with golden files",

@@ -174,6 +174,7 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("diff", {"diff", train, train, "lr=0.2", "fail=true", "--json"});
   Printed("diff", {"diff", "recipes/pipeline.lua", "pipeline_stages=2", "--json"});
   Printed("explain", {"explain", train, "lr", "--json"});
+  Printed("why-not", {"why-not", "recipes/pipeline.lua", "pipeline_stages=3", "--json"});
   Printed("explain", {"explain", "recipes/pipeline.lua", "pipeline_stages", "--json"});
   Printed("explain", {"explain", "recipes/pipeline.lua", "MS_WORKER_NUM", "--json"});
   Printed("test", {"test", "recipes", "--json"});

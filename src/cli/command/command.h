@@ -46,6 +46,7 @@ std::function<int()> SetupParams(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupWhyNot(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupLsp(CLI::App& app, const Invocation& invocation);
