@@ -156,6 +156,7 @@ constexpr auto kSchemas = std::to_array<PublishedSchema>({
     {"environment", "muster plan --env PROCESS --json", EnvironmentSchema},
     {"diff", "muster diff --json", [] { return Unless(DiffSchema()); }},
     {"explain", "muster explain --json", [] { return Unless(ExplanationSchema()); }},
+    {"suggestion", "muster explain SWEEP:TRIAL --json", [] { return Unless(SuggestionSchema()); }},
     {"why-not", "muster why-not --json", [] { return Unless(WhyNotSchema()); }},
     {"test", "muster test --json", Test},
     {"docs", "muster docs --json", Docs},

@@ -228,6 +228,7 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("best", {"best", "search", "--json"});
   Printed("best", {"best", "search", "--where", "lr > 1", "--json"});
   Printed("trial", {"show", "search:best", "--json"});
+  Printed("suggestion", {"explain", "search:0", "--json"});
   Printed("importance", {"importance", "search", "--json"});
   Printed("whatif", {"whatif", "rungs", "--eta", "3", "--json"});
   for (const char* sweep : {"search", "rungs"}) {
