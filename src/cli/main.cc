@@ -73,6 +73,8 @@ constexpr Command kCommands[] = {
     {"show", "show the state of a sweep or of a trial", "muster show lr-sweep:best", false, SetupShow},
     {"best", "list the best trials of a sweep", "muster best lr-sweep -n 5 --where 'optimizer == adam'", false,
      SetupBest},
+    {"edit", "give a sweep another space or sampler, keeping its results",
+     "muster edit lr-sweep sweep.lua --grid lr=0.1,0.2,0.4 --yes", true, SetupEdit},
     {"importance", "show which parameters of a sweep matter", "muster importance lr-sweep --of accuracy", false,
      SetupImportance},
     {"whatif", "replay a sweep's trials with another early stopping rule", "muster whatif lr-sweep --asha step:1..81/3",

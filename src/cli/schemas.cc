@@ -176,6 +176,7 @@ constexpr auto kSchemas = std::to_array<PublishedSchema>({
     {"trials", "muster ls SWEEP --json", [] { return Unless(TrialsSchema()); }},
     {"comparison", "muster ls SWEEP SWEEP --json", [] { return Unless(ComparisonSchema()); }},
     {"best", "muster best --json", [] { return Unless(BestSchema()); }},
+    {"edit", "muster edit --json", [] { return Unless(EditSchema()); }},
     {"importance", "muster importance --json", [] { return Unless(ImportanceSchema()); }},
     {"whatif", "muster whatif SWEEP --json", [] { return Unless(WhatIfSchema()); }},
     {"sweep-report", "muster show SWEEP --json; muster report SWEEP --json",

@@ -67,6 +67,7 @@ std::function<int()> SetupSteer(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRetry(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupBest(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupEdit(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupImportance(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupWhatIf(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupExport(CLI::App& app, const Invocation& invocation);

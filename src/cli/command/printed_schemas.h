@@ -23,6 +23,7 @@ std::string LedgerSchema();        // muster report --ledger --json
 std::string SweepsSchema();        // muster ls --sweeps --json
 std::string TrialsSchema();        // muster ls SWEEP --json
 std::string ComparisonSchema();    // muster ls SWEEP SWEEP --json
+std::string EditSchema();          // muster edit --json
 std::string ImportanceSchema();    // muster importance --json
 std::string WhatIfSchema();        // muster whatif SWEEP --json
 std::string BestSchema();          // muster best --json
