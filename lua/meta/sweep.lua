@@ -22,6 +22,8 @@ local muster = {}
 ---Points that are tried first: `{ { learning_rate = 0.1, batch_size = 64 } }`, of the space or beyond it.
 ---@field seed_points? table<string, any>[]
 ---@field objective? muster.Objective
+---Another sweep, by its name, id or path: a sampler that learns knows its results from the beginning, as with `--from`.
+---@field warm_start? string
 ---@field metrics? muster.SweepMetrics
 ---@field early_stop? muster.EarlyStop
 ---@field retry? muster.SweepRetry

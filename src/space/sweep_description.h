@@ -113,6 +113,7 @@ struct SweepDescription {
   MetricsChoice metrics;
   RetryChoice retry;
   BudgetChoice budget;
+  std::string warm_start = {};     // another sweep, whose results the sampler is to know
   bool has_where = false;          // the file has a condition of its own
   std::vector<std::string> where;  // from the command line: Lua expressions over parameters and derived values
 

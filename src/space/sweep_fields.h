@@ -136,7 +136,8 @@ void Fields(V& v, SweepDescription& sweep) {
   v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
   v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
   v("seed_points", As<UnlessNone>(sweep.seed_points));
-  v("space", sweep.space), v("where", sweep.where);
+  v("space", sweep.space), v("warm_start", As<UnlessNone>(sweep.warm_start));
+  v("where", sweep.where);
   v(sweep.seed_places);
 }
 

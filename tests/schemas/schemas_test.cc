@@ -231,7 +231,8 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("suggestion", {"explain", "search:0", "--json"});
   Printed("importance", {"importance", "search", "--json"});
   Printed("whatif", {"whatif", "rungs", "--eta", "3", "--json"});
-  Printed("edit", {"edit", "rungs", train, "--grid", "lr=0.1,0.4", "--minimize", "loss", "--asha", "step:1..4/2", "--json"});
+  Printed("edit",
+          {"edit", "rungs", train, "--grid", "lr=0.1,0.4", "--minimize", "loss", "--asha", "step:1..4/2", "--json"});
   for (const char* sweep : {"search", "rungs"}) {
     Printed("sweep-report", {"show", sweep, "--json"});
     Printed("sweep-report", {"report", sweep, "--json"});

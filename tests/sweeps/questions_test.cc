@@ -76,6 +76,12 @@ TEST_F(SweepQuestions, AboutASweepThatKnowsAnotherOneNameItsResults) {
   const json why = Asked({"explain", "warm:3"});
   EXPECT_EQ(why["how"], "densities") << why;
   EXPECT_EQ(why["known"]["results"], 17) << "with the three before it";
+  std::ofstream(sweep_ / "file.lua")
+      << "local muster = require 'muster'\nreturn muster.sweep { name = 'f', recipe = muster.load 'recipe.lua', "
+         "objective = muster.minimize 'loss', space = { x = muster.uniform(0, 1), n = { 1, 2, 3 } }, sampler = "
+         "muster.gp { trials = 1 }, warm_start = 'warm' }\n";
+  const CommandResult file = Run({"sweep", "file.lua", "--no-progress"});
+  EXPECT_TRUE(Says(file.err, "gp knows 4 results of sweep ")) << file.err;
   const CommandResult random = sweep_.Muster({"sweep", "sweep.lua", "--random", "4", "--from", "warm"});
   EXPECT_EQ(random.exit_code, 2);
   EXPECT_TRUE(Says(random.err, "random does not learn from results, those of another sweep included")) << random.err;

@@ -378,7 +378,7 @@ Result<SamplerChoice::Given> GivenBy(const std::string& word, const SweepDescrip
       if (!one) return std::string("no objective");
       return fmt::format("the {} {}", one->maximize ? "largest" : "smallest", one->metric);
     };
-    return Fail(UsageError(fmt::format("--from {}: that sweep looks for {}, and this one for {}", Quoted(word),
+    return Fail(UsageError(fmt::format("the results of {}: that sweep looks for {}, and this one for {}", Quoted(word),
                                        text(objective), text(sweep.objective)),
                            "results can be learned from if both look for the same"));
   }
@@ -397,9 +397,9 @@ Result<SamplerChoice::Given> GivenBy(const std::string& word, const SweepDescrip
   });
   if (!read) return Fail(std::move(read.error()));
   if (given.points.empty()) {
-    return Fail(UsageError(
-        fmt::format("--from {}: none of its {} is at a point of this space", Quoted(word), Counted(outside, "result")),
-        "its parameters must have the same names, and values that this space has, too"));
+    return Fail(UsageError(fmt::format("the results of {}: none of its {} is at a point of this space", Quoted(word),
+                                       Counted(outside, "result")),
+                           "its parameters must have the same names, and values that this space has, too"));
   }
   return given;
 }
@@ -440,8 +440,9 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   Diagnostics problems = ApplyOptions(options, described.sweep);
   if (options.given) {
     described.sweep.sampler.given = *options.given;
-  } else if (!options.from.empty()) {
-    auto given = GivenBy(options.from, described.sweep);
+  } else if (const std::string& from = options.from.empty() ? described.sweep.warm_start : options.from;
+             !from.empty()) {
+    auto given = GivenBy(from, described.sweep);
     if (!given) return Fail(given.error());
     described.sweep.sampler.given = *std::move(given);
   }
