@@ -25,6 +25,8 @@ local muster = {}
 ---@field objective? muster.Objective|muster.Objective[]
 ---What metrics of the best trial have to be: `{ "memory <= 58GiB", "accuracy >= 0.9" }`.
 ---@field constraints? string[]
+---Another sweep, by its name, id or path: a sampler that learns knows its results from the beginning, as with `--from`.
+---@field warm_start? string
 ---@field metrics? muster.SweepMetrics
 ---@field early_stop? muster.EarlyStop
 ---@field retry? muster.SweepRetry

@@ -8,7 +8,7 @@ local contents = muster.contents
 local function shown(value) return host.show(value) end
 
 local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "seed_points", "objective", "constraints",
-                     "metrics", "early_stop", "retry", "budget", "stop_after", "seeds" }
+                     "metrics", "early_stop", "retry", "budget", "stop_after", "seeds", "warm_start" }
 -- By kind, with their options.
 local SEALED_KINDS = {
   ["a sampler"] = host.samplers,
@@ -351,8 +351,8 @@ function api.sweep(given)
   muster.check_keys(given, SWEEP_KEYS, "a sweep", place)
   local recipe = recipe_of(given, place)
   local base = contents(recipe, "a recipe")
-  local plain = { place = place, name = given.name, doc = given.doc }
-  for _, key in ipairs { "name", "doc" } do
+  local plain = { place = place, name = given.name, doc = given.doc, warm_start = given.warm_start }
+  for _, key in ipairs { "name", "doc", "warm_start" } do
     if given[key] ~= nil and type(given[key]) ~= "string" then
       host.report("error", "type", place, ("%s must be a string, got %s"):format(key, shown(given[key])))
       plain[key] = nil

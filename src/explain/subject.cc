@@ -456,4 +456,25 @@ std::vector<SourcedValue> ValuesOf(const Evaluation& evaluation, const ContextAp
   return reported;
 }
 
+std::vector<Settable> Settables(const Evaluation& evaluation) {
+  std::vector<Settable> settables;
+  std::set<std::string> names;
+  for (const ParameterState& state : evaluation.parameters) {
+    if (!state.active) continue;  // of a variant that is not selected
+    names.insert(state.parameter.name);
+    settables.push_back({state.parameter, state.value});
+  }
+  for (const ClusterNumber& number : evaluation.origins.cluster) {
+    if (!names.insert(number.name).second) continue;  // the recipe has a parameter of that name, which hides it
+    Parameter parameter;
+    parameter.name = number.name;
+    parameter.type = ParameterType::kInt;
+    parameter.min = number.name == "hosts" ? 1 : 0;
+    settables.push_back({std::move(parameter), Value(number.value)});
+  }
+  std::sort(settables.begin(), settables.end(),
+            [](const Settable& a, const Settable& b) { return a.parameter.name < b.parameter.name; });
+  return settables;
+}
+
 }  // namespace muster

@@ -92,4 +92,14 @@ std::pair<std::string, Place> SourceOf(const ClusterNumber& number);
 // The value for the whole job: of a parameter, a derived value, "hosts" or "devices".
 std::optional<Value> WholeValue(const Evaluation& evaluation, const Subject& subject);
 
+// What can be set from outside of a recipe: its parameters, and the numbers of the cluster.
+
+struct Settable {
+  Parameter parameter;
+  std::optional<Value> value;
+};
+
+// By name; without parameters of variants that are not selected.
+std::vector<Settable> Settables(const Evaluation& evaluation);
+
 }  // namespace muster

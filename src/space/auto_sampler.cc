@@ -50,8 +50,9 @@ ChosenSampler ChooseSampler(const CompiledSpace& space, const SamplerChoice& cho
   };
   if (size && trials >= *size) return as(Kind::kRandom, "there are trials for every point of the space");
   if (!has_objective) return as(Kind::kSobol, "there is no objective to learn about");
-  if (trials <= kTooFew) return as(Kind::kSobol, all_trials + " are too few to learn from");
-  if (at_once && trials < *at_once * kLeastRounds) {
+  const bool knows_nothing = choice.given.points.empty();
+  if (trials <= kTooFew && knows_nothing) return as(Kind::kSobol, all_trials + " are too few to learn from");
+  if (at_once && knows_nothing && trials < *at_once * kLeastRounds) {
     return as(Kind::kSobol, all_trials + ", " + std::to_string(*at_once) + " at once, end too late to learn from");
   }
   if (axes > kMaxGpAxes) return as(Kind::kTpe, all_axes + " are too many for a Gaussian process");

@@ -3,6 +3,7 @@
 // here).
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -75,6 +76,7 @@ class RowsOf {
   GpRows Empty() const { return {dimension_of_}; }
   std::size_t width() const { return dimension_of_.size(); }
   std::size_t ColumnOf(std::size_t dimension) const { return columns_[dimension].first; }
+  std::size_t DimensionOf(std::size_t column) const { return dimension_of_[column]; }
   void Add(const std::vector<Cell>& cells, std::vector<double>& numbers) const {
     const std::size_t first = numbers.size();
     numbers.resize(first + dimension_of_.size(), 0.0);
@@ -145,6 +147,34 @@ std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials,
   Standardise(losses);
   return losses;
 }
+
+// Losses by their standardised numbers: between those of results, and along the line of the best half beyond them.
+class LossScale {
+ public:
+  LossScale(const std::vector<const LearnedTrial*>& trials, const std::vector<double>& standardised) {
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (trials[i]->state == LearnedTrial::State::kDone) known_.emplace(standardised[i], trials[i]->loss);
+    }
+    if (known_.size() < 2) return;
+    auto middle = known_.begin();
+    std::advance(middle, std::max<std::size_t>(1, known_.size() / 2 - 1));
+    slope_ = (middle->second - known_.begin()->second) / (middle->first - known_.begin()->first);
+  }
+
+  double slope() const { return slope_; }
+  double LossOf(double number) const {
+    const auto after = known_.lower_bound(number);
+    if (after == known_.begin()) return after->second + (number - after->first) * slope_;
+    const auto before = std::prev(after);
+    const double slope =
+        after == known_.end() ? slope_ : (after->second - before->second) / (after->first - before->first);
+    return before->second + (number - before->first) * slope;
+  }
+
+ private:
+  std::map<double, double> known_;
+  double slope_ = 1;
+};
 
 // What a place is expected to improve, as its logarithm, with the gradient by the numbers of its row.
 class Improvement {
@@ -307,6 +337,9 @@ class GpSampler final : public LearningSampler {
     LearningSampler::Recall(first, points);
     tpe_->Recall(first, points);
   }
+  SuggestedPoint Explain(std::uint64_t trial) override {
+    return LeavesItToTpe() ? tpe_->Explain(trial) : LearningSampler::Explain(trial);
+  }
 
  private:
   using Trials = std::vector<const LearnedTrial*>;
@@ -316,6 +349,62 @@ class GpSampler final : public LearningSampler {
     std::uint64_t level = LearnedTrial::kWhole;
     TrialResult result;
   };
+  bool LeavesItToTpe() const { return dimensions().size() > kMaxGpAxes || results() > kMaxGpResults; }
+
+  void Describe(SuggestedPoint& suggestion) override {
+    const std::vector<Cell> cells = CellsOf(suggestion.point);
+    const auto [known, pending, impossible] = KnownTrials();
+    if (cells.empty() || !any_done()) return;
+    Trials all = known;
+    all.insert(all.end(), pending.begin(), pending.end());
+    all.insert(all.end(), impossible.begin(), impossible.end());
+    const RowsOf rows_of(all, dimensions().size());
+    const GaussianProcess losses(RowsFor(rows_of, all), Standardised(known, false), Scales(kOfLoss), RepeatsOf(known));
+    const LossScale scale(known, Standardised(known, false));
+    GpRows row = rows_of.Empty();
+    rows_of.Add(cells, row.numbers);
+    const auto [mean, deviation] = losses.At(row).front();
+    suggestion.how = SuggestedPoint::How::kProcess;
+    suggestion.expected = scale.LossOf(mean);
+    suggestion.low = scale.LossOf(mean - deviation);
+    suggestion.high = scale.LossOf(mean + deviation);
+    suggestion.best = scale.LossOf(losses.least_mean());
+    const double z = (losses.least_mean() - mean) / deviation;
+    suggestion.improvement = std::exp(LogImprovementOf(z).value) * deviation * scale.slope();
+    if (!impossible.empty()) {
+      const auto [label, doubt] = AllowedOf(rows_of, all, impossible.size()).At(row).front();
+      suggestion.allowed = std::exp(LogNormalBelow(label / doubt).value);
+    }
+    for (const std::string& dimension : space().dimensions()) {
+      const std::size_t d = dimensions().at(dimension);
+      if (cells[d].exists) suggestion.axes.push_back({dimension, losses.scales().lengths[d]});
+    }
+    suggestion.near = NearestOf(known, rows_of, row.numbers, losses.scales().lengths);
+  }
+
+  std::vector<SuggestedPoint::Near> NearestOf(const Trials& known, const RowsOf& rows_of,
+                                              const std::vector<double>& row,
+                                              const std::vector<double>& lengths) const {
+    constexpr std::size_t kMost = 3;
+    std::vector<SuggestedPoint::Near> near;
+    for (const LearnedTrial* trial : known) {
+      if (trial->state != State::kDone) continue;
+      std::vector<double> other;
+      rows_of.Add(trial->cells, other);
+      double squared = 0;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const double distance = (row[i] - other[i]) / lengths[rows_of.DimensionOf(i)];
+        squared += distance * distance;
+      }
+      const double r = std::sqrt(5 * squared);
+      const double correlation = (1 + r + r * r / 3) * std::exp(-r);  // Matérn 5/2
+      near.push_back({static_cast<std::uint64_t>(trial - trials().data()), trial->loss, correlation});
+    }
+    std::stable_sort(near.begin(), near.end(),
+                     [](const auto& one, const auto& other) { return one.correlation > other.correlation; });
+    if (near.size() > kMost) near.resize(kMost);
+    return near;
+  }
 
   struct Place {
     std::vector<double> coordinates;
@@ -328,7 +417,7 @@ class GpSampler final : public LearningSampler {
   bool CanSuggest() const override { return any_done() || infeasible() > 0; }
 
   Point Suggest(std::uint64_t trial) override {
-    if (dimensions().size() > kMaxGpAxes || results() > kMaxGpResults) return tpe_->Ask(trial, 1).front();
+    if (LeavesItToTpe()) return tpe_->Ask(trial, 1).front();
     const auto [known, pending, impossible] = KnownTrials();
     Trials all = known;
     all.insert(all.end(), pending.begin(), pending.end());

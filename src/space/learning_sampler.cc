@@ -201,8 +201,33 @@ double LearningSampler::DrawOf(std::uint64_t trial, std::string_view what, std::
   return Draw(choice().seed, NumberOf(trial), name);
 }
 
+SuggestedPoint LearningSampler::Explain(std::uint64_t trial) {
+  SuggestedPoint suggestion{.how = SuggestedPoint::How::kDrawn, .point = Next(trial)};
+  for (const LearnedTrial& known : trials_) {
+    switch (known.state) {
+      case State::kDone:
+        ++suggestion.results;
+        break;
+      case State::kInfeasible:
+      case State::kFailed:
+        ++suggestion.failed;
+        break;
+      case State::kOpen:
+        if (!known.cells.empty()) ++suggestion.running;  // else it was given up
+        break;
+      case State::kImpossible:
+        ++suggestion.impossible;
+        break;
+    }
+  }
+  if (has_learned()) Describe(suggestion);
+  return suggestion;
+}
+
+bool LearningSampler::has_learned() const { return results_ >= kDrawnResults && CanSuggest(); }
+
 Point LearningSampler::Next(std::uint64_t trial) {
-  if (results_ >= kDrawnResults && CanSuggest()) return Suggest(trial);
+  if (has_learned()) return Suggest(trial);
   Point point = drawn_->At(trial);
   return IsNew(point) ? point : DrawNew(trial);
 }

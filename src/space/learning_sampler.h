@@ -63,6 +63,7 @@ class LearningSampler : public Sampler {
   void TellStopped(std::uint64_t trial, const TrialResult& result) override;
   void TellImpossible(std::uint64_t trial) override;
   void Recall(std::uint64_t first, const std::vector<Point>& points) override;
+  SuggestedPoint Explain(std::uint64_t trial) override;
 
  protected:
   using State = LearnedTrial::State;
@@ -77,6 +78,8 @@ class LearningSampler : public Sampler {
   bool any_done() const { return !ranked_.empty(); }
   // The point of a trial, when there are results.
   virtual Point Suggest(std::uint64_t trial) = 0;
+  // Adds what speaks for the point of a suggestion.
+  virtual void Describe(SuggestedPoint& suggestion) = 0;
 
   const std::vector<LearnedTrial>& trials() const { return trials_; }
   std::uint64_t results() const { return results_; }  // done, infeasible or failed
@@ -107,6 +110,8 @@ class LearningSampler : public Sampler {
   // State and result of the trial at the current level, and first of all another level, if there is a better one now.
   void Update(std::uint64_t number);
   void SetState(std::uint64_t number);
+  // Whether there are results enough to learn from.
+  bool has_learned() const;
   Point Next(std::uint64_t trial);
 
   std::unique_ptr<Sampler> drawn_;

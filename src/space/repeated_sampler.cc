@@ -106,6 +106,21 @@ class RepeatedSampler final : public Sampler {
     group.impossible.insert(trial);
   }
 
+  SuggestedPoint Explain(std::uint64_t trial) override {
+    const std::optional<Point> next = trials_.contains(trial) ? At(trial) : Next();
+    if (!next) return {};
+    Point point = *next;
+    point.erase(choice().seeds->param);
+    if (const auto known = by_point_.find(PointText(point)); known != by_point_.end()) {
+      return {.how = SuggestedPoint::How::kRepeated, .point = *next};
+    }
+    SuggestedPoint suggested{.point = *next};
+    if (!inner_->is_sequence()) suggested = inner_->Explain(groups_.size());
+    suggested.point = *next;
+    suggested.near.clear();  // groups have no number
+    return suggested;
+  }
+
   std::vector<LeftOut> left_out() const override {
     std::vector<LeftOut> left;
     for (const Group& group : groups_) {
@@ -118,11 +133,11 @@ class RepeatedSampler final : public Sampler {
  private:
   struct Group {
     Point point = {};
-    std::vector<Value> seeds = {};                      // that were asked for
-    std::map<std::uint64_t, TrialResult> results = {};  // by trial
-    std::set<std::uint64_t> impossible = {};            // of these
+    std::vector<Value> seeds = {};                                        // that were asked for
+    std::map<std::uint64_t, TrialResult> results = {};                    // by trial
+    std::set<std::uint64_t> impossible = {};                              // of these
     std::map<std::uint64_t, std::map<std::uint64_t, double>> rungs = {};  // losses by rung and trial
-    std::string out = {};                               // why it gets no further seed; empty: it does
+    std::string out = {};                                                 // why it gets no further seed; empty: it does
   };
   struct Trial {
     std::size_t group = 0;

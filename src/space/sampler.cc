@@ -65,8 +65,9 @@ Result<std::unique_ptr<Sampler>> Sampler::Of(const CompiledSpace& space, const S
         "of 4 shards the numbers are 0/4 to 3/4");
   }
   if (choice.trials && *choice.trials == 0) return RefuseSampler(choice, "a sweep of no trials tries nothing", "");
+  if (!choice.kept.empty()) return MakeEditedSampler(space, choice);
   if (choice.seeds) return MakeRepeatedSampler(space, choice);
-  return KindOf(choice).make(space, choice);
+  return choice.given == SamplerChoice::Given() ? KindOf(choice).make(space, choice) : MakeGivenSampler(space, choice);
 }
 
 void Sampler::Extend(std::uint64_t size) {

@@ -16,6 +16,7 @@
 #include "muster/plan.h"
 #include "muster/result.h"
 #include "space/space.h"
+#include "space/suggested_point.h"
 
 namespace muster {
 
@@ -58,6 +59,18 @@ struct SamplerChoice {
   // Random points of a countable space are drawn by the weights of their choices. False: all points equally often, as
   // in sweeps that began before unions had weights.
   bool weighted = true;
+  // Of a sampler that learns: results of another sweep, which it knows before its first trial.
+  struct Given {
+    std::string sweep = {};  // its id
+    std::vector<Point> points = {};
+    std::vector<double> losses = {};
+
+    bool operator==(const Given&) const = default;
+  };
+  Given given = {};
+  // Of a sweep that was edited: the points of its trials until then, by number; empty for those that were given up. The
+  // sampler's own trials follow.
+  std::vector<Point> kept = {};
 
   bool operator==(const SamplerChoice&) const = default;
 };
@@ -126,6 +139,8 @@ class Sampler {
     std::string why;
   };
   virtual std::vector<LeftOut> left_out() const { return {}; }
+  // The point that Ask() would give this trial, which is the next one that it was not asked for, and why.
+  virtual SuggestedPoint Explain(std::uint64_t trial) { return {.point = At(trial)}; }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().
   virtual void Recall(std::uint64_t first, const std::vector<Point>& points);
 
@@ -147,6 +162,8 @@ class Sampler {
 // One row for each sampler, in the order of SamplerChoice::Kind; src/space/NAME_sampler.cc has the rest.
 using SamplerMaker = Result<std::unique_ptr<Sampler>>(const CompiledSpace&, const SamplerChoice&);
 SamplerMaker MakeRepeatedSampler;  // of a choice with seeds, whatever its kind
+SamplerMaker MakeEditedSampler;    // of a choice with kept points, likewise
+SamplerMaker MakeGivenSampler;     // of a choice with given results, around the sampler of its kind
 SamplerMaker MakeGridSampler, MakeRandomSampler, MakeSobolSampler, MakeTpeSampler, MakeGpSampler, MakeAutoSampler,
     MakePipeSampler;
 

@@ -162,6 +162,23 @@ struct SweepForms : NoForms {
     for (const auto& [each, pattern] : patterns.value) by_name.emplace(TrialClassName(each), pattern);
     writer.Put(by_name);
   }
+  std::string Get(auto& reader, const Value& json, FieldAs<ByClassNames, std::vector<TrialClass>>& classes) const {
+    std::vector<std::string> names;
+    reader.Get(json, names);
+    for (const std::string& name : names) {
+      if (const auto each = ParseTrialClass(name)) classes.value.push_back(*each);
+    }
+    return {};
+  }
+  std::string Get(auto& reader, const Value& json,
+                  FieldAs<ByClassNames, std::map<TrialClass, std::string>>& patterns) const {
+    std::map<std::string, std::string> by_name;
+    reader.Get(json, by_name);
+    for (auto& [name, pattern] : by_name) {
+      if (const auto each = ParseTrialClass(name)) patterns.value.emplace(*each, std::move(pattern));
+    }
+    return {};
+  }
   static std::string Schema(auto&, const FieldAs<ByClassNames, std::vector<TrialClass>>&) {
     return schema::List(schema::OneOf(kTrialClassNames));
   }
@@ -176,6 +193,12 @@ Value SweepDescriptionValue(const SweepDescription& sweep) {
   std::string text;
   JsonWriter<SweepForms>(text).Put(sweep);
   return ValueFromJsonText(text).value_or(Value());
+}
+
+SweepDescription SweepDescriptionFrom(const Value& value) {
+  SweepDescription sweep;
+  JsonReader<SweepForms>(JsonReading::kLenient).Get(value, sweep);
+  return sweep;
 }
 
 std::string SweepDescriptionSchema(const std::string& at) {

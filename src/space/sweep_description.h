@@ -150,6 +150,7 @@ struct SweepDescription {
   RetryChoice retry;
   BudgetChoice budget;
   StopAfterChoice stop_after = {};
+  std::string warm_start = {};     // another sweep, whose results the sampler is to know
   bool has_where = false;          // the file has a condition of its own
   std::vector<std::string> where;  // from the command line: Lua expressions over parameters and derived values
 
@@ -169,6 +170,9 @@ Result<Point> CompletePoint(const Space& space, Point given, const Place& place 
 
 // For sweep.json and --json (sweep_fields.h).
 Value SweepDescriptionValue(const SweepDescription& sweep);
+// The description of such a value, which is not trusted, but for its places; what is missing or invalid has its
+// default. CompiledSpace and Sampler check it.
+SweepDescription SweepDescriptionFrom(const Value& value);
 // The schema (wire/archive/json_schema.h) of that, which is the part `at` of a larger one, such as
 // "#/properties/sweep".
 std::string SweepDescriptionSchema(const std::string& at);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -28,11 +29,21 @@ inline constexpr auto kSamplerNames = [] {
   return names;
 }();
 
+// Of JSON, whose members are read in any order.
+template <class V>
+concept ReadsByName = V::kReading && requires(V& v) {
+  v.Find("kind");
+};
+
 // An axis has its fields beside those of the space.
 template <class V>
 void Fields(V& v, Space& space) {
   using SpaceKind = Space::Kind;
   Axis& axis = space.axis;
+  if constexpr (ReadsByName<V>) {  // on these the other members depend
+    v("kind", WithNames(space.kind, kSpaceKindNames));
+    v("axis", OnlyIf(space.kind == SpaceKind::kAxis, WithNames(axis.kind, kAxisKindNames)));
+  }
   const bool is_axis = space.kind == SpaceKind::kAxis;
   const bool is_choice = axis.kind == Axis::Kind::kChoice;
   const bool has_parts = !is_axis && space.kind != SpaceKind::kFixed;
@@ -46,6 +57,15 @@ void Fields(V& v, Space& space) {
       v("values", OnlyIf(space.kind == SpaceKind::kFixed, space.fixed));
   v("weights", OnlyIf(has_parts && space.kind != SpaceKind::kWhen && !space.weights.empty(), space.weights));
   v(axis.whole, space.place);
+  if constexpr (ReadsByName<V>) {
+    axis.whole =
+        axis.kind == Axis::Kind::kRange && axis.low == std::floor(axis.low) && axis.step == std::floor(axis.step);
+  }
+}
+
+template <class V>
+void Fields(V& v, SamplerChoice::Given& given) {
+  v("losses", given.losses), v("points", given.points), v("sweep", given.sweep);
 }
 
 inline constexpr std::array<std::string_view, 2> kMiddleNames = {"mean", "median"};
@@ -59,7 +79,9 @@ void Fields(V& v, SeedsChoice& seeds) {
 
 template <class V>
 void Fields(V& v, SamplerChoice& sampler) {
-  v("command", As<UnlessNone>(sampler.command)), v("kind", WithNames(sampler.kind, kSamplerNames));
+  v("command", As<UnlessNone>(sampler.command)), v("given", As<UnlessNone>(sampler.given));
+  v("kept", As<UnlessNone>(sampler.kept));
+  v("kind", WithNames(sampler.kind, kSamplerNames));
   v("scramble", OnlyIf(KindOf(sampler).scrambles, sampler.scramble));
   v("seed", OnlyIf(KindOf(sampler).draws, sampler.seed));
   v("seeds", As<UnlessNone>(sampler.seeds)), v("shard", OnlyIf(sampler.shards > 1, sampler.shard)),
@@ -83,6 +105,7 @@ void Fields(V& v, MetricConstraint& constraint) {
 
 template <class V>
 void Fields(V& v, EarlyStopChoice& stop) {
+  if constexpr (ReadsByName<V>) v("kind", WithNames(stop.kind, kEarlyStopNames));
   const bool is_asha = stop.kind == EarlyStopChoice::Kind::kAsha;
   const bool has_rungs = stop.has_rungs();
   v("eta", OnlyIf(has_rungs, stop.eta)), v("kind", WithNames(stop.kind, kEarlyStopNames));
@@ -133,6 +156,7 @@ void Fields(V& v, StopAfterChoice& stop) {
 template <class V>
 void Fields(V& v, SweepDescription& sweep) {
   std::string branches = "weighted";  // sweeps that began before unions had weights have no such member
+  if constexpr (ReadsByName<V>) sweep.sampler.weighted = v.Find("branches") != nullptr;
   v("branches", OnlyIf(sweep.sampler.weighted, branches));
   v("budget", sweep.budget), v("constraints", As<UnlessNone>(sweep.constraints)), v("doc", sweep.doc);
   v("early_stop", As<UnlessNone>(sweep.early_stop));
@@ -140,6 +164,7 @@ void Fields(V& v, SweepDescription& sweep) {
   v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
   v("second_objective", As<UnlessNone>(sweep.second_objective)), v("seed_points", As<UnlessNone>(sweep.seed_points));
   v("space", sweep.space), v("stop_after", OnlyIf(sweep.stop_after.failures.has_value(), sweep.stop_after));
+  v("warm_start", As<UnlessNone>(sweep.warm_start));
   v("where", sweep.where);
   v(sweep.seed_places);
 }

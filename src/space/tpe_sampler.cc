@@ -136,6 +136,23 @@ class TpeSampler final : public LearningSampler {
     return best ? *std::move(best) : DrawNew(trial);
   }
 
+  void Describe(SuggestedPoint& suggestion) override {
+    const std::vector<Cell> cells = CellsOf(suggestion.point);
+    if (cells.empty()) return;
+    const auto [good, others] = Densities();
+    suggestion.how = SuggestedPoint::How::kDensities;
+    suggestion.good = good.size();
+    suggestion.others = others.size();
+    suggestion.ratio = std::exp(good.LogDensity(cells) - others.LogDensity(cells));
+    for (const std::string& dimension : space().dimensions()) {
+      const std::size_t d = dimensions().at(dimension);
+      if (!cells[d].exists) continue;
+      std::vector<Cell> alone(cells.size());
+      alone[d] = cells[d];
+      suggestion.axes.push_back({dimension, std::exp(good.LogDensity(alone) - others.LogDensity(alone))});
+    }
+  }
+
   // The latest.
   std::vector<const LearnedTrial*> Impossible() const {
     std::vector<const LearnedTrial*> refused;

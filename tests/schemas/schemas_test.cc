@@ -174,6 +174,7 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("diff", {"diff", train, train, "lr=0.2", "fail=true", "--json"});
   Printed("diff", {"diff", "recipes/pipeline.lua", "pipeline_stages=2", "--json"});
   Printed("explain", {"explain", train, "lr", "--json"});
+  Printed("why-not", {"why-not", "recipes/pipeline.lua", "pipeline_stages=3", "--json"});
   Printed("explain", {"explain", "recipes/pipeline.lua", "pipeline_stages", "--json"});
   Printed("explain", {"explain", "recipes/pipeline.lua", "MS_WORKER_NUM", "--json"});
   Printed("test", {"test", "recipes", "--json"});
@@ -229,6 +230,11 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("best", {"best", "search", "--json"});
   Printed("best", {"best", "search", "--where", "lr > 1", "--json"});
   Printed("trial", {"show", "search:best", "--json"});
+  Printed("suggestion", {"explain", "search:0", "--json"});
+  Printed("importance", {"importance", "search", "--json"});
+  Printed("whatif", {"whatif", "rungs", "--eta", "3", "--json"});
+  Printed("edit",
+          {"edit", "rungs", train, "--grid", "lr=0.1,0.4", "--minimize", "loss", "--asha", "step:1..4/2", "--json"});
   for (const char* sweep : {"search", "rungs"}) {
     Printed("sweep-report", {"show", sweep, "--json"});
     Printed("sweep-report", {"report", sweep, "--json"});

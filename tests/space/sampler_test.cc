@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <utility>
@@ -417,6 +418,117 @@ TEST(GpSampler, TriesTheSamePointsWithTheSameSeedAndAfterAnyInterruption) {
       EXPECT_EQ(cut_short.Texts(), whole.Texts()) << cut;
     }
   }
+}
+
+// A sweep of which some trials run at any time and end in another order than they began, as its journal has it: a trial
+// is asked for, or has ended. Cut before each trial, a sampler that gets what is in the journal suggests that trial.
+// Returns the number of cuts.
+std::size_t CutBeforeEachTrial(Kind kind, std::uint64_t trials, std::size_t at_once, std::uint64_t seed) {
+  const auto space = CompiledSpace::Of(kMixed);
+  const SamplerChoice choice{kind, trials, seed};
+  const auto whole = *Sampler::Of(*space, choice);
+  struct Entry {
+    std::uint64_t trial;
+    bool ended;
+  };
+  std::vector<Entry> journal;
+  std::vector<Point> points;
+  std::vector<std::uint64_t> running;
+  for (std::uint64_t next = 0; next < trials;) {
+    if (running.size() == at_once) {
+      const std::size_t ends = next * 7 % at_once;
+      whole->Tell(running[ends], MixedLoss(points[running[ends]]));
+      journal.push_back({running[ends], true});
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(ends));
+      continue;
+    }
+    const auto resumed = *Sampler::Of(*space, choice);
+    for (const auto& [trial, ended] : journal) {
+      if (ended) {
+        resumed->Tell(trial, MixedLoss(points[trial]));
+      } else {
+        resumed->Recall(trial, {points[trial]});
+      }
+    }
+    points.push_back(whole->Ask(next, 1).front());
+    EXPECT_EQ(PointText(resumed->Ask(next, 1).front()), PointText(points.back())) << next << " with seed " << seed;
+    journal.push_back({next, false});
+    running.push_back(next++);
+  }
+  return trials;
+}
+
+SamplerChoice Knowing(Kind kind, std::uint64_t trials, const std::vector<Point>& points) {
+  SamplerChoice choice{kind, trials, 3};
+  choice.given.sweep = "5e11ab1e0001";
+  choice.given.points = points;
+  for (const Point& point : points) choice.given.losses.push_back(*MixedLoss(point));
+  return choice;
+}
+
+TEST(GivenSampler, LearnsFromAnotherSweepBeforeItsFirstTrial) {
+  const auto space = CompiledSpace::Of(kMixed);
+  for (const Kind kind : {Kind::kTpe, Kind::kGp}) {
+    Learning other(kMixed, 60, MixedLoss, kind);
+    other.RunTo(60);
+    const SamplerChoice choice = Knowing(kind, 5, other.points);
+    const auto sampler = *Sampler::Of(*space, choice);
+    EXPECT_EQ(sampler->size(), 5U);
+    const SuggestedPoint first = sampler->Explain(0);
+    EXPECT_EQ(first.results, 60U);
+    EXPECT_NE(first.how, SuggestedPoint::How::kDrawn);
+    const auto asked = sampler->Ask(0, 1);
+    EXPECT_EQ(asked.front(), first.point);
+    // As the sixty-first trial of that sweep.
+    Learning longer(kMixed, 61, MixedLoss, kind);
+    longer.RunTo(60);
+    EXPECT_EQ(longer.sampler->Ask(60, 1), asked);
+    // And after an interruption.
+    sampler->Tell(0, MixedLoss(asked.front()));
+    const auto resumed = *Sampler::Of(*space, choice);
+    resumed->Recall(0, asked);
+    resumed->Tell(0, MixedLoss(asked.front()));
+    EXPECT_EQ(resumed->Ask(1, 1), sampler->Ask(1, 1));
+    for (const SuggestedPoint::Near& near : resumed->Explain(2).near) {
+      EXPECT_TRUE(!near.trial || *near.trial < 2U);
+    }
+  }
+}
+
+TEST(GivenSampler, RepeatsNoPointAndNeedsASamplerThatLearns) {
+  Learning half(kCounted, 24, [](const Point& point) { return point.at("a").Number(); });
+  half.RunTo(24);
+  SamplerChoice choice{Kind::kTpe, 1000, 3};
+  choice.given.points = half.points;
+  choice.given.losses.assign(24, 1.0);
+  const auto sampler = *Sampler::Of(half.space, choice);
+  EXPECT_EQ(sampler->size(), 24U) << "of 48";
+  std::set<std::string> points;
+  for (const Point& point : half.points) points.insert(PointText(point));
+  for (const Point& point : sampler->Ask(0, 24)) points.insert(PointText(point));
+  EXPECT_EQ(points.size(), 48U);
+  choice.kind = Kind::kRandom;
+  EXPECT_EQ(Sampler::Of(half.space, choice).error().front().message,
+            "random does not learn from results, those of another sweep included");
+  choice.kind = Kind::kTpe;
+  choice.given.points.insert(choice.given.points.end(), half.points.begin(), half.points.end());
+  EXPECT_EQ(Sampler::Of(half.space, choice).error().front().message, "results without points");
+}
+
+const bool kLong = std::getenv("MUSTER_LONG") != nullptr;
+
+TEST(TpeSampler, SuggestsTheSameAfterAThousandCuts) {
+  std::size_t cuts = 0;
+  for (const std::size_t at_once : {1, 2, 4, 8}) cuts += CutBeforeEachTrial(Kind::kTpe, 250, at_once, at_once);
+  EXPECT_EQ(cuts, 1000U);
+}
+
+TEST(GpSampler, SuggestsTheSameAfterCutsEverywhere) {
+  std::size_t cuts = 0;
+  for (std::uint64_t seed = 0; seed < (kLong ? 10 : 1); ++seed) {
+    for (const std::size_t at_once : {1, 4}) cuts += CutBeforeEachTrial(Kind::kGp, 50, at_once, seed);
+  }
+  EXPECT_EQ(cuts, kLong ? 1000U : 100U);
 }
 
 TEST(GpSampler, FindsTheBestOfMixedAndConditionalAxes) {

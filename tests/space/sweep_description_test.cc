@@ -82,6 +82,35 @@ TEST(SweepDescription, RefusesRungsThatCannotBe) {
   EXPECT_TRUE(problem({.min_results = 3, .promote = true}).starts_with("min_results lets the first trials continue"));
 }
 
+TEST(SweepDescription, IsReadBack) {
+  SweepDescription sweep;
+  sweep.name = "s";
+  Space choice{.kind = Space::Kind::kAxis, .axis = {.name = "a", .values = {Value(1), Value("x")}}};
+  Space range{.kind = Space::Kind::kAxis,
+              .axis = {.name = "b", .kind = Axis::Kind::kRange, .low = 1, .high = 3, .step = 1, .whole = true}};
+  Space half{.kind = Space::Kind::kAxis,
+             .axis = {.name = "h", .kind = Axis::Kind::kRange, .low = 1, .high = 3, .step = 0.5}};
+  Space log{.kind = Space::Kind::kAxis, .axis = {.name = "l", .kind = Axis::Kind::kLogUniform, .low = 1, .high = 9}};
+  Space when{.kind = Space::Kind::kWhen, .parts = {range}, .condition = {{"a", {Value(1)}}}};
+  Space fixed{.kind = Space::Kind::kFixed, .fixed = {{"c", Value(2)}}};
+  Space either{.kind = Space::Kind::kUnion, .parts = {log, fixed}, .weights = {1, 2}};
+  sweep.space = {.kind = Space::Kind::kProduct, .parts = {choice, half, when, either}};
+  sweep.sampler = {.kind = SamplerChoice::Kind::kSobol, .trials = 8, .seed = 3, .scramble = false};
+  sweep.sampler.given = {"5e11ab1e0001", {{{"a", Value(1)}, {"h", Value(1.5)}}}, {0.1 + 0.2}};
+  sweep.objective = {.metric = "loss", .maximize = true};
+  sweep.early_stop = {.kind = EarlyStopChoice::Kind::kMedian, .resource = "epoch", .warmup = 2, .min_finished = 3};
+  sweep.retry = {.max = 1, .on = {TrialClass::kHostLost}, .patterns = {{TrialClass::kOomHost, "killed"}}};
+  sweep.budget = {.time_ms = 5, .slots = 2};
+  sweep.seed_points = {{{"a", Value(1)}}};
+  sweep.seed_places = {};
+  sweep.where = {"b > 1"};
+  EXPECT_EQ(SweepDescriptionFrom(SweepDescriptionValue(sweep)), sweep);
+  sweep.sampler.weighted = false;
+  sweep.early_stop = {.min = 2, .max = 9, .eta = 3};
+  EXPECT_EQ(SweepDescriptionFrom(SweepDescriptionValue(sweep)), sweep);
+  EXPECT_EQ(SweepDescriptionFrom(Value("nothing")).space, Space());
+}
+
 TEST(SweepDescription, OfASamplerThatLearnsNeedsAnObjective) {
   SweepDescription sweep;
   sweep.space = {.kind = Space::Kind::kAxis, .axis = {.name = "a", .values = {1, 2}}};

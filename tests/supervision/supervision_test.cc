@@ -81,6 +81,13 @@ TEST(Whatif, AppliesOtherRulesToTheFailuresOfARun) {
             std::string::npos)
       << other.out;
   EXPECT_NE(other.out.find("3 of 4 verdicts differ\n"), std::string::npos) << other.out;
+  const json printed = json::parse(job.Muster({"whatif", job.RunDir(), "--rules", "rules.json", "--json"}).out);
+  EXPECT_EQ(printed["differ"], 3);
+  EXPECT_EQ(printed["failures"][1]["was"], "stop");
+  EXPECT_EQ(printed["failures"][1]["verdict"], "restart");
+  const CommandResult of_a_sweep = job.Muster({"whatif", job.RunDir(), "--eta", "3"});
+  EXPECT_EQ(of_a_sweep.exit_code, 2) << of_a_sweep.out;
+  EXPECT_NE(of_a_sweep.err.find("of a run: --rules FILE"), std::string::npos) << of_a_sweep.err;
   std::ofstream(job.Folder() + "/rules.json") << R"(["progres"])";
   const CommandResult refused = job.Muster({"whatif", job.RunDir(), "--rules", "rules.json"});
   EXPECT_NE(refused.exit_code, 0);

@@ -46,6 +46,7 @@ std::function<int()> SetupParams(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupCheck(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupPlan(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupWhyNot(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupDiff(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupTest(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupSimulate(CLI::App& app, const Invocation& invocation);
@@ -67,12 +68,14 @@ std::function<int()> SetupSteer(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRetry(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupSweep(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupBest(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupEdit(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupImportance(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupWhatIf(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupExport(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupShow(CLI::App& app, const Invocation& invocation);
 
 // The commands that show, control and clean up runs.
 
-std::function<int()> SetupWhatif(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReport(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReportMetric(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupClean(CLI::App& app, const Invocation& invocation);

@@ -13,6 +13,8 @@ std::string ReleasesSchema();      // muster check --mindspore --json
 std::string RewriteSchema();       // muster check --rewrite --json
 std::string EnvironmentSchema();   // muster plan --env PROCESS --json
 std::string ParamsSchema();        // muster params --json
+std::string SuggestionSchema();    // muster explain SWEEP:TRIAL --json
+std::string WhyNotSchema();        // muster why-not --json
 std::string RecipesSchema();       // muster ls --recipes --json
 std::string RunsSchema();          // muster ls --json
 std::string PsSchema();            // muster ps --json
@@ -21,6 +23,10 @@ std::string LedgerSchema();        // muster report --ledger --json
 std::string SweepsSchema();        // muster ls --sweeps --json
 std::string TrialsSchema();        // muster ls SWEEP --json
 std::string ComparisonSchema();    // muster ls SWEEP SWEEP --json
+std::string EditSchema();          // muster edit --json
+std::string ImportanceSchema();    // muster importance --json
+std::string WhatIfSchema();        // muster whatif SWEEP --json
+std::string WhatIfOfRunSchema();   // muster whatif RUN --json
 std::string BestSchema();          // muster best --json
 std::string SweepReportSchema();   // muster show SWEEP --json
 std::string TrialSchema();         // muster show SWEEP:TRIAL --json

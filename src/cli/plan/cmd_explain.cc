@@ -1,4 +1,4 @@
-// muster explain: shows where a value of a plan comes from.
+// muster explain: shows where a value of a plan comes from, or why a trial of a sweep has its point.
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -11,6 +11,7 @@
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
 #include "cli/options/recipe_options.h"
+#include "cli/plan/explain_trial.h"
 #include "explain/explain.h"
 #include "lua/state/own_data.h"
 
@@ -39,6 +40,9 @@ Result<void> ReadWords(ExplainOptions& options) {
 }
 
 int RunExplain(ExplainOptions& options) {
+  if (options.words.empty() && IsTrialWord(options.recipe.recipe)) {
+    return ExplainTrial(options.recipe.recipe, options.json);
+  }
   if (auto read = ReadWords(options); !read) return Refuse(read.error(), options.json);
   auto thing = PrepareEvaluation(options.recipe);
   if (!thing) return Refuse(thing.error(), options.json);
@@ -80,7 +84,9 @@ int RunExplain(ExplainOptions& options) {
 
 std::function<int()> SetupExplain(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<ExplainOptions>();
-  app.add_option("RECIPE", options->recipe.recipe, "the recipe, or a RUN for its stored recipe")->required();
+  app.add_option("RECIPE", options->recipe.recipe,
+                 "the recipe, or a RUN for its stored recipe; SWEEP:TRIAL alone: why the trial has its point")
+      ->required();
   app.add_option("OVERRIDES", options->words,
                  "parameters, and the NAME to explain: parameter, derived value, attribute, variable, or word of a "
                  "command (command:--layers)")

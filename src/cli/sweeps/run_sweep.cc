@@ -453,6 +453,7 @@ Result<std::vector<Point>> ChosenPointsFor(const std::string& folder, const std:
   auto words = ParseSweepArguments(file->words);
   if (!words) return Fail(words.error());
   words->sweep.tries = tries;
+  if (auto known = KeepKnown(folder, words->sweep); !known) return Fail(known.error());
   Evaluator evaluator;
   auto described = DescribeStored(folder, words->sweep, evaluator);
   if (!described) return Fail(described.error());
@@ -506,6 +507,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   const auto notify_before = ParseNotify(words->notify);
   if (!notify_before) return Refuse(notify_before.error());
   SweepOptions options = words->sweep;
+  if (auto known = KeepKnown(folder, options); !known) return Refuse(known.error());
   options.tries.insert(options.tries.end(), continuation.tries.begin(), continuation.tries.end());
   // Where the sweep began may not be where it is continued.
   RecipeOptions recipe = options.recipe;

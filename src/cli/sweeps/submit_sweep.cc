@@ -391,8 +391,9 @@ int SubmitContinuation(const SweepContinuation& continuation) {
     return Refuse(
         {MachineError("cwd", "the folder that the sweep was begun in cannot be entered: " + Quoted(file->cwd))});
   }
-  const auto words = ParseSweepArguments(file->words);
+  auto words = ParseSweepArguments(file->words);
   if (!words) return Refuse(words.error());
+  if (auto known = KeepKnown(directory->path(), words->sweep); !known) return Refuse(known.error());
   const SweepOptions options = WithEngineOf(here, words->sweep);
   const auto changes = ChangesOfSweep(directory->path());
   if (!changes) return Refuse(changes.error());

@@ -16,10 +16,12 @@
 #include "base/values/line_diff.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/known_recipe.h"
+#include "cli/lookup/run_facts.h"
 #include "metrics/log_patterns.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/trial/trial_class.h"
@@ -290,10 +292,7 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
   }
   take(ReadMetrics(options, sweep.metrics));
   if (!options.asha.empty() || !options.hyperband.empty() || !options.median.empty()) {
-    using Kind = EarlyStopChoice::Kind;
-    auto stop = !options.asha.empty()        ? ReadRungs("--asha", Kind::kAsha, options.asha)
-                : !options.hyperband.empty() ? ReadRungs("--hyperband", Kind::kHyperband, options.hyperband)
-                                             : ReadMedian(options.median);
+    auto stop = EarlyStopOption(options.asha, options.hyperband, options.median);
     if (stop) {
       sweep.early_stop = *std::move(stop);
     } else {
@@ -317,6 +316,13 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
 
 }  // namespace
 
+Result<EarlyStopChoice> EarlyStopOption(const std::string& asha, const std::string& hyperband,
+                                        const std::string& median) {
+  using Kind = EarlyStopChoice::Kind;
+  if (!asha.empty()) return ReadRungs("--asha", Kind::kAsha, asha);
+  return hyperband.empty() ? ReadMedian(median) : ReadRungs("--hyperband", Kind::kHyperband, hyperband);
+}
+
 void AddTryOption(CLI::App& app, std::vector<std::string>& tries) {
   app.add_option("--try", tries, "try this point next, in the space or beyond it: lr=0.1,batch=64")
       ->type_name("NAME=VALUE,…")
@@ -333,6 +339,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
       ->allow_extra_args(false);
   app.add_option("--zip", options.zips, "try these values of several parameters together: a=1,2 b=8,4")
       ->type_name("NAME=VALUES …");
+  app.add_option("--from", options.from, "results of another sweep, which the sampler knows from the beginning")
+      ->type_name("SWEEP");
   app.add_option("--where", options.where, "condition on points: Lua expression over parameters and derived values")
       ->type_name("EXPRESSION")
       ->allow_extra_args(false);
@@ -439,23 +447,63 @@ void RepeatChosen(SweepDescription& sweep) {
   }
   sweep.seed_points = std::move(points);
   sweep.seed_places = std::move(places);
-}
-
-// Replaces a choice that is left to muster; the sentence about it.
-std::string SettleSampler(SweepDescription& sweep) {
-  const auto space = CompiledSpace::Of(sweep.space);
-  if (!space) return "";
-  // Without a sampler, and without a grid: what is to be found, and with how many trials, is enough.
-  const bool no_sampler =
-      sweep.sampler.kind == SamplerChoice::Kind::kGrid && sweep.sampler.place == Place{} && !sweep.sampler.trials;
-  if (no_sampler && !space->size() && sweep.objective && sweep.budget.trials) {
-    sweep.sampler.kind = SamplerChoice::Kind::kAuto;
-    sweep.sampler.trials = sweep.budget.trials;
+  // The results of another sweep at points of this one.
+  Result<SamplerChoice::Given> GivenBy(const std::string& word, const SweepDescription& sweep) {
+    const auto other = OpenSweep(word);
+    if (!other) return Fail(other.error());
+    // Seeds are no part of a point here.
+    const auto& seeds = sweep.sampler.seeds;
+    const auto space = CompiledSpace::Of(seeds ? sweep.space.parts.front() : sweep.space);
+    if (!space) return Fail(space.error());
+    const auto& objective = other->file.objective;
+    if (!sweep.objective || !objective || objective->metric != sweep.objective->metric ||
+        objective->maximize != sweep.objective->maximize) {
+      const auto text = [](const std::optional<Objective>& one) {
+        if (!one) return std::string("no objective");
+        return fmt::format("the {} {}", one->maximize ? "largest" : "smallest", one->metric);
+      };
+      return Fail(UsageError(fmt::format("the results of {}: that sweep looks for {}, and this one for {}",
+                                         Quoted(word), text(objective), text(sweep.objective)),
+                             "results can be learned from if both look for the same"));
+    }
+    SamplerChoice::Given given;
+    given.sweep = other->file.sweep_id;
+    std::size_t outside = 0;
+    auto read = other->view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
+      if (!row.loss || !std::isfinite(*row.loss)) return true;
+      if (seeds) row.point.erase(seeds->param);
+      if (!space->Locate(row.point)) {
+        ++outside;
+        return true;
+      }
+      given.points.push_back(std::move(row.point));
+      given.losses.push_back(*row.loss);
+      return true;
+    });
+    if (!read) return Fail(std::move(read.error()));
+    if (given.points.empty()) {
+      return Fail(UsageError(fmt::format("the results of {}: none of its {} is at a point of this space", Quoted(word),
+                                         Counted(outside, "result")),
+                             "its parameters must have the same names, and values that this space has, too"));
+    }
+    return given;
   }
-  ChosenSampler chosen = ChooseSampler(*space, sweep.sampler, sweep.objective.has_value(), sweep.budget.slots);
-  sweep.sampler = std::move(chosen.choice);
-  return std::move(chosen.why);
-}
+
+  // Replaces a choice that is left to muster; the sentence about it.
+  std::string SettleSampler(SweepDescription & sweep) {
+    const auto space = CompiledSpace::Of(sweep.space);
+    if (!space) return "";
+    // Without a sampler, and without a grid: what is to be found, and with how many trials, is enough.
+    const bool no_sampler =
+        sweep.sampler.kind == SamplerChoice::Kind::kGrid && sweep.sampler.place == Place{} && !sweep.sampler.trials;
+    if (no_sampler && !space->size() && sweep.objective && sweep.budget.trials) {
+      sweep.sampler.kind = SamplerChoice::Kind::kAuto;
+      sweep.sampler.trials = sweep.budget.trials;
+    }
+    ChosenSampler chosen = ChooseSampler(*space, sweep.sampler, sweep.objective.has_value(), sweep.budget.slots);
+    sweep.sampler = std::move(chosen.choice);
+    return std::move(chosen.why);
+  }
 
 }  // namespace
 
@@ -477,8 +525,22 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   if (!sweep) return Fail(sweep.error());
   described.sweep = *std::move(sweep);
   Diagnostics problems = ApplyOptions(options, described.sweep);
+  if (options.given) {
+    described.sweep.sampler.given = *options.given;
+  } else if (const std::string& from = options.from.empty() ? described.sweep.warm_start : options.from;
+             !from.empty()) {
+    auto given = GivenBy(from, described.sweep);
+    if (!given) return Fail(given.error());
+    described.sweep.sampler.given = *std::move(given);
+  }
   described.about_sampler = SettleSampler(described.sweep);
   RepeatChosen(described.sweep);
+  described.sweep.sampler.kept = options.kept;
+  if (const SamplerChoice& sampler = described.sweep.sampler; !sampler.given.points.empty()) {
+    described.about_sampler +=
+        fmt::format("{}{} knows {} of sweep {}", described.about_sampler.empty() ? "" : "; ", KindOf(sampler).name,
+                    Counted(sampler.given.points.size(), "result"), sampler.given.sweep);
+  }
   for (std::size_t i = 0; i < described.sweep.seed_points.size(); ++i) {
     Point& point = described.sweep.seed_points[i];
     auto complete = CompletePoint(described.sweep.space, point, described.sweep.seed_places[i]);
@@ -623,6 +685,14 @@ Result<std::string> RecipeHashOf(const std::string& sweep_dir) {
   hash.Add(*inputs);
   for (const auto& [path, bytes] : *sources) hash.Add('\0' + path + '\0' + Sha256Hex(bytes));
   return hash.Hex().substr(0, kDigits);
+}
+
+Result<void> KeepKnown(const std::string& sweep_dir, SweepOptions& options) {
+  auto description = ReadSweepDescription(sweep_dir);
+  if (!description) return Fail(description.error());
+  options.given = std::move(description->sampler.given);
+  options.kept = std::move(description->sampler.kept);
+  return {};
 }
 
 Result<void> KeepDraws(const std::string& sweep_dir, SweepDescription& sweep) {

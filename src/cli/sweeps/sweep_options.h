@@ -47,9 +47,18 @@ struct SweepOptions {
   std::vector<std::string> retry_on;  // lists of classes
   std::optional<std::uint64_t> stop_after_failures;
   std::string name;
+  std::string from;  // SWEEP
+  // The results of another sweep, if they are known already, instead of those of `from`.
+  std::optional<SamplerChoice::Given> given = {};
+  // Of a sweep that was edited (space/sampler.h).
+  std::vector<Point> kept = {};
 };
 
 void AddTryOption(CLI::App& app, std::vector<std::string>& tries);
+
+// The rule of --asha or --median, of which one is given.
+Result<EarlyStopChoice> EarlyStopOption(const std::string& asha, const std::string& hyperband,
+                                        const std::string& median);
 
 // Adds FILE, name=value … and all of the above. The options must live as long as the app.
 void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& invocation);
@@ -97,6 +106,10 @@ Result<std::string> ChangesOfSweep(const std::string& sweep_dir);
 
 // A hash of all stored inputs of the trials: for SweepBegan::recipe.
 Result<std::string> RecipeHashOf(const std::string& sweep_dir);
+
+// Sets what a continued sweep knows of other trials: the results of another sweep that it began with, and the points
+// that it kept when it was edited.
+Result<void> KeepKnown(const std::string& sweep_dir, SweepOptions& options);
 
 // Gives a sweep that began before unions had weights the draws that it began with.
 Result<void> KeepDraws(const std::string& sweep_dir, SweepDescription& sweep);

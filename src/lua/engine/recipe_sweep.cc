@@ -268,6 +268,7 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   const Part whole(&plain, "sweep", host);
   whole.Text("name", sweep.name);
   whole.Text("doc", sweep.doc);
+  whole.Text("warm_start", sweep.warm_start);
   if (!sweep.name.empty() && !IsRunName(sweep.name)) {
     whole.Report("format", "name must consist of letters, digits, '_', '-' and '.', got " + Quoted(sweep.name));
   }

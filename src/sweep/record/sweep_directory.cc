@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kFirstDigits = 2;
 
-Result<SweepFile> Unreadable(const std::string& sweep_dir, const std::string& why) {
+tl::unexpected<Diagnostics> Unreadable(const std::string& sweep_dir, const std::string& why) {
   return Fail(Error("sweep", {}, fmt::format("{} is not a readable sweep: {}", Quoted(sweep_dir), why),
                     "a sweep directory holds sweep.json and journal.jsonl"));
 }
@@ -121,7 +121,9 @@ std::string SweepFileText(const SweepFile& file, const Value& description) {
   return JsonOf(StoredSweep{1, file, description}) + "\n";
 }
 
-Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
+namespace {
+
+Result<StoredSweep> ReadStored(const std::string& sweep_dir) {
   const auto text = ReadWholeFile(kSweepEntry.In(sweep_dir), kSweepEntry.most);
   if (!text) return Unreadable(sweep_dir, text.error().front().message);
   const auto json = ValueFromJsonText(*text);
@@ -129,9 +131,23 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   StoredSweep stored{0, {}, {}};
   JsonReader(JsonReading::kLenient).Get(*json, stored);
   if (stored.format != 1) return Unreadable(sweep_dir, "sweep.json is of another format");
+  return stored;
+}
+
+}  // namespace
+
+Result<SweepDescription> ReadSweepDescription(const std::string& sweep_dir) {
+  const auto stored = ReadStored(sweep_dir);
+  if (!stored) return Fail(stored.error());
+  return SweepDescriptionFrom(stored->description);
+}
+
+Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
+  auto stored = ReadStored(sweep_dir);
+  if (!stored) return Fail(stored.error());
   StoredChoices choices;
-  JsonReader(JsonReading::kLenient).Get(stored.description, choices);
-  SweepFile file = std::move(stored.file);
+  JsonReader(JsonReading::kLenient).Get(stored->description, choices);
+  SweepFile file = std::move(stored->file);
   file.slots = choices.budget.slots.value_or(0);
   if (choices.early_stop) file.resource = choices.early_stop->resource;
   file.metrics = std::move(choices.metrics);

@@ -86,5 +86,7 @@ std::string SweepFileSchema();
 std::string SweepFileText(const SweepFile& file, const Value& description = {});
 // Kind "sweep": the file is missing or invalid. Unknown members are ignored.
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir);
+// The description in it.
+Result<SweepDescription> ReadSweepDescription(const std::string& sweep_dir);
 
 }  // namespace muster
