@@ -63,6 +63,7 @@ class RepeatedSampler final : public Sampler {
       Group& group = groups_[known->second];
       const Value value = seed.empty() ? Value() : std::move(seed.mapped());
       if (trials_.emplace(first + i, Trial{known->second, value}).second) group.seeds.push_back(value);
+      Sort(known->second);
     }
   }
 
@@ -72,6 +73,7 @@ class RepeatedSampler final : public Sampler {
     Group& group = groups_[asked->second.group];
     group.results[trial] = result;
     inner_->Tell(asked->second.group, Together(group));
+    Count(asked->second.group);
     Race();
   }
 
@@ -91,6 +93,7 @@ class RepeatedSampler final : public Sampler {
     Group& group = groups_[asked->second.group];
     group.results[trial] = result;
     inner_->TellStopped(asked->second.group, Together(group));
+    Count(asked->second.group);
     Race();
   }
 
@@ -104,6 +107,7 @@ class RepeatedSampler final : public Sampler {
     }
     group.results.try_emplace(trial);  // it is over, without a result
     group.impossible.insert(trial);
+    Sort(asked->second.group);
   }
 
   SuggestedPoint Explain(std::uint64_t trial) override {
@@ -123,8 +127,8 @@ class RepeatedSampler final : public Sampler {
 
   std::vector<LeftOut> left_out() const override {
     std::vector<LeftOut> left;
-    for (const Group& group : groups_) {
-      if (group.out.empty()) continue;
+    for (const std::size_t number : left_out_) {
+      const Group& group = groups_[number];
       for (const Value& seed : SeedsLeft(group)) left.push_back({PointOf(group, seed), group.out});
     }
     return left;
@@ -138,6 +142,8 @@ class RepeatedSampler final : public Sampler {
     std::set<std::uint64_t> impossible = {};                              // of these
     std::map<std::uint64_t, std::map<std::uint64_t, double>> rungs = {};  // losses by rung and trial
     std::string out = {};                                                 // why it gets no further seed; empty: it does
+    GroupStatistics statistics = {};                                      // of its losses; of a failed one empty
+    bool feasible = true;
   };
   struct Trial {
     std::size_t group = 0;
@@ -190,30 +196,59 @@ class RepeatedSampler final : public Sampler {
     return together;
   }
 
+  // A group is waiting, if it is to have further seeds, left out, if it is not although there are some, or neither.
+  void Sort(std::size_t number) {
+    const Group& group = groups_[number];
+    const bool whole = SeedsLeft(group).empty();
+    waiting_.erase(number);
+    left_out_.erase(number);
+    if (!whole) (group.out.empty() ? waiting_ : left_out_).insert(number);
+  }
+
+  // After a result of the group.
+  void Count(std::size_t number) {
+    Group& group = groups_[number];
+    const auto weigh = [&](double sign) {
+      if (group.statistics.count < 2) return;
+      const auto freedom = static_cast<double>(group.statistics.count - 1);
+      squares_ += sign * group.statistics.variance * freedom;
+      freedom_ += sign * freedom;
+    };
+    weigh(-1);
+    group.statistics = HasFailed(group) ? GroupStatistics{} : StatisticsOf(LossesOf(group));
+    weigh(1);
+    group.feasible = IsFeasible(Together(group).excess);
+    const auto better = [&](std::size_t one) {
+      const Group& other = groups_[one];
+      return other.statistics.count > 0 && other.feasible &&
+             (!best_ || other.statistics.mean < groups_[*best_].statistics.mean);
+    };
+    if (best_ == number) {  // it may have become worse
+      best_.reset();
+      for (std::size_t i = 0; i < groups_.size(); ++i) {
+        if (better(i)) best_ = i;
+      }
+    } else if (better(number)) {
+      best_ = number;
+    }
+  }
+
   // Which groups get no further seed, by the results so far. A decision stays.
   void Race() {
-    std::vector<GroupStatistics> all;
-    const Group* best = nullptr;
-    for (const Group& group : groups_) {
-      all.push_back(HasFailed(group) ? GroupStatistics{} : StatisticsOf(LossesOf(group)));
-      const bool better =
-          all.back().count > 0 && IsFeasible(Together(group).excess) &&
-          (best == nullptr || all.back().mean < all[static_cast<std::size_t>(best - groups_.data())].mean);
-      if (better) best = &group;
-    }
-    const PooledVariance pooled = PooledOf(all);
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      Group& group = groups_[i];
-      if (!group.out.empty() || group.results.empty() || group.seeds.size() >= seeds_.size()) continue;
+    const PooledVariance pooled{freedom_ > 0 ? std::max(squares_, 0.0) / freedom_ : 0, freedom_};
+    const std::set<std::size_t> waiting = waiting_;
+    for (const std::size_t number : waiting) {
+      Group& group = groups_[number];
       if (HasFailed(group)) {
         group.out = "one of its seeds has no result";
-        continue;
+      } else if (best_ && best_ != number && choice().seeds->race) {
+        const Group& best = groups_[*best_];
+        const auto chance = PooledTest(group.statistics, best.statistics, pooled);
+        if (!chance || *chance >= kSignificant) continue;
+        group.out = "racing: after " + std::to_string(group.statistics.count) + " of " + std::to_string(seeds_.size()) +
+                    " seeds it is worse than " + PointText(best.point) + " (t-test with pooled variance, 5 %)";
       }
-      if (best == nullptr || &group == best || !choice().seeds->race) continue;
-      const auto chance = PooledTest(all[i], all[static_cast<std::size_t>(best - groups_.data())], pooled);
-      if (!chance || *chance >= kSignificant) continue;
-      group.out = "racing: after " + std::to_string(all[i].count) + " of " + std::to_string(seeds_.size()) +
-                  " seeds it is worse than " + PointText(best->point) + " (t-test with pooled variance, 5 %)";
+      Sort(number);
     }
   }
 
@@ -221,16 +256,11 @@ class RepeatedSampler final : public Sampler {
   // that are yet to come.
   std::optional<Point> Next() {
     const Group* next = nullptr;
-    double least = 0;
-    for (const Group& group : groups_) {
-      if (!group.out.empty() || SeedsLeft(group).empty()) continue;
+    for (const std::size_t number : waiting_) {
+      const Group& group = groups_[number];
       // In a race after the results of the seeds before it; a chosen point may have had others.
       if (choice().seeds->race && group.results.size() < group.seeds.size()) continue;
-      const std::vector<double> losses = LossesOf(group);
-      const double mean = losses.empty() ? 0 : StatisticsOf(losses).mean;
-      if (next != nullptr && mean >= least) continue;
-      next = &group;
-      least = mean;
+      if (next == nullptr || group.statistics.mean < next->statistics.mean) next = &group;
     }
     if (next != nullptr) return PointOf(*next, SeedsLeft(*next).front());
     if (auto point = NextPoint()) return PointOf({.point = *std::move(point)}, seeds_.front());
@@ -262,6 +292,11 @@ class RepeatedSampler final : public Sampler {
   std::vector<Group> groups_;
   std::map<std::string, std::size_t> by_point_;
   std::map<std::uint64_t, Trial> trials_;
+  std::set<std::size_t> waiting_;   // groups that are to have further seeds
+  std::set<std::size_t> left_out_;  // those that are not, although there are some
+  std::optional<std::size_t> best_;
+  double squares_ = 0;  // of the deviations from the means of their groups, and the degrees of freedom
+  double freedom_ = 0;
 };
 
 }  // namespace

@@ -15,6 +15,10 @@ inline std::vector<SweepEntry> OneOfEach() {
   const std::uint64_t far = (1ULL << 53) - 1;
   SweepBegan began{"3f9a1c2b4d5e", "lr \"x\"\n", far,  4711, std::numeric_limits<std::uint64_t>::max(),
                    "b007",         "0.9.0",      "ab", true};
+  SweepBegan repeats = began;
+  repeats.seeds = {"train.seed", 3, true};
+  PointsJudged raced{1003, 1, {{"racing: it is worse", "", {{1003, 1003}}}}, {{{"lr", 0.5}}}};
+  raced.raced = true;
   AttemptBegan attempt{7,
                        2,
                        "00ff1c2b4d5e6f70",
@@ -53,6 +57,8 @@ inline std::vector<SweepEntry> OneOfEach() {
   resumed.job = "slurm job 12";
   resumed.resumed = {2, "/sweeps/a \"b\"/t/00/00ff1c2b4d5e6f70.2/checkpoints/step_30.pt"};
   return {began,
+          repeats,
+          raced,
           PointsJudged{0, 1000, {{"pipeline_stages does not divide", "gpt.lua:26", {{0, 3}, {7, 7}}}, {"x", "", {}}}},
           attempt,
           AttemptBegan{},

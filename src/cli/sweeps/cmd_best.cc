@@ -156,7 +156,7 @@ void PrintPoints(const OpenedSweep& sweep, const std::vector<RepeatedPoint>& poi
     }
   }
   PrintTable(rows);
-  if (const std::string text = DifferenceText(points); !text.empty()) std::printf("%s\n", text.c_str());
+  if (const std::string text = DifferenceText(points); !text.empty()) std::printf("%s\n", PrintableLines(text).c_str());
 }
 
 // For programs.

@@ -75,8 +75,8 @@ struct PointsJudged {
   std::uint64_t count = 0;
   std::vector<Reason> impossible;  // they are not run; all others are
   std::vector<Point> points = {};  // from `first` on; empty if a sequence gives them
-  bool raced = false;              // they are repetitions that the race of the points leaves out
   bool chosen = false;             // `points` are the next ones of those that users chose (SweepSteered)
+  bool raced = false;              // they are repetitions that the race of the points leaves out
   bool operator==(const PointsJudged&) const = default;
 };
 
