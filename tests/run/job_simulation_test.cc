@@ -81,7 +81,7 @@ TEST(SimulatedLife, EndsRunsWhoseRestartsAreUsedUp) {
 // Failures are exponential, also during starts and saves: the chain of segments has Daly's expected length.
 TEST(SimulatedLife, KeepsWhatTheMarkovChainOfItsSegmentsKeeps) {
   for (const double mean : {3 * kAnHour, 8 * kAnHour}) {
-    const SimulatedTerms terms{.horizon_s = 30'000 * kAnHour,
+    const SimulatedTerms terms{.horizon_s = 60'000 * kAnHour,
                                .interval_s = kAnHour / 2,
                                .save_s = 60,
                                .start_s = 300,
@@ -97,7 +97,7 @@ TEST(SimulatedLife, KeepsWhatTheMarkovChainOfItsSegmentsKeeps) {
 // Each of four hosts is up for 30 h and down for 2 h, on average: all are up for (30/32)^4 of the time.
 TEST(SimulatedLife, WaitsAsLongAsTheMarkovChainOfItsHostsIsNotUp) {
   const SimulatedTerms terms{
-      .horizon_s = 60'000 * kAnHour, .interval_s = 60, .save_s = 0, .start_s = 0, .queue_s = 0, .spares = 0};
+      .horizon_s = 200'000 * kAnHour, .interval_s = 60, .save_s = 0, .start_s = 0, .queue_s = 0, .spares = 0};
   const auto failures =
       DrawFailures({.mean_s = 30 * kAnHour, .shape = 1, .down_s = 2 * kAnHour}, 4, terms.horizon_s, 11);
   const SimulatedLife life = Live(Training(4), failures, terms);
@@ -112,7 +112,7 @@ TEST(BestInterval, IsThatOfTheSimulation) {
   EXPECT_NEAR(BestInterval(kSave, kMean), young, 0.05 * young);
   // The share that is kept over the logarithm of the interval, against the same failures; its maximum by least squares
   // of a parabola.
-  const double horizon = 100'000 * kAnHour;
+  const double horizon = 400'000 * kAnHour;
   const auto failures = DrawFailures({.mean_s = kMean, .shape = 1, .down_s = 0}, 1, horizon, 3);
   const Plan plan = Training(1);
   double s0 = 0, s2 = 0, s4 = 0, y0 = 0, y1 = 0, y2 = 0;
@@ -136,7 +136,7 @@ TEST(BestInterval, IsThatOfTheSimulation) {
 
 TEST(DrawFailures, HaveTheGivenMeanForEveryShape) {
   for (const double shape : {0.7, 1.0, 1.5}) {
-    const double horizon = 5'000 * kADay;
+    const double horizon = 10'000 * kADay;
     const auto failures = DrawFailures({.mean_s = 10 * kADay, .shape = shape, .down_s = kAnHour}, 10, horizon, 5);
     const double mean = 10 * horizon / static_cast<double>(failures.size());
     EXPECT_NEAR(mean, 10 * kADay + kAnHour, 0.04 * 10 * kADay) << shape;

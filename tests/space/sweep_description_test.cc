@@ -73,12 +73,12 @@ TEST(SweepDescription, RefusesRungsThatCannotBe) {
     const Diagnostics problems = CheckSweep(sweep);
     return problems.empty() ? "" : problems.front().message;
   };
-  using Kind = EarlyStopChoice::Kind;
-  EXPECT_EQ(problem({.kind = Kind::kHyperband, .min = 1, .max = 81, .eta = 3, .promote = true}), "");
-  EXPECT_EQ(problem({.kind = Kind::kHyperband, .min = 1, .max = 81, .eta = 1}),
+  using StopKind = EarlyStopChoice::Kind;
+  EXPECT_EQ(problem({.kind = StopKind::kHyperband, .min = 1, .max = 81, .eta = 3, .promote = true}), "");
+  EXPECT_EQ(problem({.kind = StopKind::kHyperband, .min = 1, .max = 81, .eta = 1}),
             "hyperband requires 0 < min <= max and eta >= 2");
   EXPECT_EQ(problem({.min = 9, .max = 3}), "asha requires 0 < min <= max and eta >= 2");
-  EXPECT_TRUE(problem({.kind = Kind::kHyperband, .min = 1, .max = 1e9}).starts_with("hyperband: max is more than"));
+  EXPECT_TRUE(problem({.kind = StopKind::kHyperband, .min = 1, .max = 1e9}).starts_with("hyperband: max is more than"));
   EXPECT_TRUE(problem({.min_results = 3, .promote = true}).starts_with("min_results lets the first trials continue"));
 }
 

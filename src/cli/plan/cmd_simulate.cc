@@ -344,15 +344,18 @@ std::function<int()> SetupSimulate(CLI::App& app, const Invocation& invocation) 
   app.add_option("--time", options->time, "simulated time (30d)")->type_name("TIME");
   app.add_option("--interval", options->intervals, "work between checkpoints (30m); a list compares")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("TIME,…");
   app.add_option("--save", options->save, "time that writing a checkpoint takes (1m)")->type_name("TIME");
   app.add_option("--start", options->start, "time from a start to the first step (5m)")->type_name("TIME");
   app.add_option("--queue", options->queue, "time until another run follows (0s)")->type_name("TIME");
   app.add_option("--spare-hosts", options->spare_hosts, "number of spare hosts (0); a list compares")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("N,…");
   app.add_option("--policy", options->policies, "restarts: recipe, none, verdict or a number; a list compares")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("POLICY,…");
   app.add_option("--lives", options->lives, "number of simulated lives (20)")->type_name("N");
   app.add_option("--seed", options->seed, "seed of the first life (1)")->type_name("N");

@@ -239,6 +239,12 @@ Result<void> RecordEdit(const RunDirectory& directory, const SweepFile& file, co
 }
 
 int RunEdit(EditOptions& options) {
+  if (!options.described.from.empty() || !options.described.tries.empty()) {
+    return Refuse({Error("usage", {}, "--from and --try are no part of an edit",
+                         "chosen points: muster resume SWEEP --try lr=0.1; a sweep learns from another one from its "
+                         "beginning only")},
+                  options.json);
+  }
   const auto found = FindSweep(options.sweep, DirectoryUse::kWrite);
   if (!found) return Refuse(found.error(), options.json);
   if (IsRunLive(*found)) {

@@ -153,12 +153,12 @@ std::uint32_t DevicesOfTrial(const std::string& run_dir) {
   return devices;
 }
 
-struct Recorded {
+struct RecordedTrials {
   std::vector<RecordedTrial> trials;  // in the order in which they began
   std::size_t slots = 0;              // the most that ran at the same time
 };
 
-Result<Recorded> ReadRecorded(const OpenedSweep& sweep, const SweepDescription& description) {
+Result<RecordedTrials> ReadRecorded(const OpenedSweep& sweep, const SweepDescription& description) {
   struct Row {
     std::string began;
     std::string ended;
@@ -177,7 +177,7 @@ Result<Recorded> ReadRecorded(const OpenedSweep& sweep, const SweepDescription& 
   });
   if (!read) return Fail(std::move(read.error()));
   std::stable_sort(rows.begin(), rows.end(), [](const Row& one, const Row& other) { return one.began < other.began; });
-  Recorded recorded;
+  RecordedTrials recorded;
   std::vector<std::pair<std::string, int>> changes;  // a trial that begins when another one ends takes its place
   for (Row& row : rows) {
     changes.emplace_back(row.began, 1);

@@ -12,12 +12,12 @@ namespace muster {
 namespace {
 
 // A report of a running trial, or its end: behind the last report.
-struct Moment {
+struct ReplayedMoment {
   double ms = 0;
   std::size_t trial = 0;  // in the order of their begin
   std::size_t report = 0;
 
-  bool operator>(const Moment& other) const {
+  bool operator>(const ReplayedMoment& other) const {
     return std::tie(ms, trial, report) > std::tie(other.ms, other.trial, other.report);
   }
 };
@@ -33,7 +33,7 @@ class Replay {
   WhatIf Run(std::size_t slots) {
     for (std::size_t i = 0; i < std::max<std::size_t>(slots, 1); ++i) StartNext(0);
     while (!moments_.empty()) {
-      const Moment now = moments_.top();
+      const ReplayedMoment now = moments_.top();
       moments_.pop();
       const RecordedTrial& trial = trials_[now.trial];
       if (now.report == trial.reports.size()) {
@@ -61,7 +61,7 @@ class Replay {
     moments_.push({began_[trial] + after, trial, report});
   }
 
-  bool IsStoppedAt(const Moment& now) {
+  bool IsStoppedAt(const ReplayedMoment& now) {
     const RecordedTrial& trial = trials_[now.trial];
     const RecordedTrial::Report& report = trial.reports[now.report];
     if (rules_ == nullptr) return false;
@@ -77,7 +77,7 @@ class Replay {
     return true;
   }
 
-  void End(const Moment& now) {
+  void End(const ReplayedMoment& now) {
     const RecordedTrial& trial = trials_[now.trial];
     const double reached = trial.reports.empty() ? 0 : trial.reports.back().resource;
     Count(now.trial, reached, trial.ms);
@@ -108,7 +108,7 @@ class Replay {
   StopRules* rules_;
   std::vector<TrialProgress> progress_;
   std::vector<double> began_;
-  std::priority_queue<Moment, std::vector<Moment>, std::greater<>> moments_;
+  std::priority_queue<ReplayedMoment, std::vector<ReplayedMoment>, std::greater<>> moments_;
   std::size_t next_ = 0;
   double best_loss_ = 0;
   WhatIf made_;
