@@ -57,8 +57,6 @@ inline std::vector<SweepEntry> OneOfEach() {
   resumed.job = "slurm job 12";
   resumed.resumed = {2, "/sweeps/a \"b\"/t/00/00ff1c2b4d5e6f70.2/checkpoints/step_30.pt"};
   return {began,
-          repeats,
-          raced,
           PointsJudged{0, 1000, {{"pipeline_stages does not divide", "gpt.lua:26", {{0, 3}, {7, 7}}}, {"x", "", {}}}},
           attempt,
           AttemptBegan{},
@@ -74,7 +72,9 @@ inline std::vector<SweepEntry> OneOfEach() {
           SweepSteered{far, far, 4'294'967'295U},
           SweepSteered{{}, {}, 1},
           SweepEnded{true, "all trials are over", 4},
-          TrialPromoted{7, 1, 12, 3, 4}};
+          TrialPromoted{7, 1, 12, 3, 4},
+          repeats,
+          raced};
 }
 
 inline std::vector<SweepRecord> RecordsOf(const std::vector<SweepEntry>& entries) {

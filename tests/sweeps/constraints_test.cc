@@ -14,10 +14,10 @@ class ConstrainedSweep : public ::testing::Test {
   ConstrainedSweep()
       : sweep_("x = muster.int { 1 }",
                "local memory = p.x < 5 and ' memory=' .. (6 - p.x) * 1073741824 or ''\n"
-               "job:workers { count = 1, command = 'muster report-metric loss=' .. p.x .. memory }") {}
+               "job:workers { count = 1, command = { 'sh', '-c', 'muster report-metric loss=' .. p.x .. memory } }") {}
 
   CommandResult Run(Words words) {
-    words.insert(words.end(), {"-q", "--no-progress"});
+    words.insert(words.end(), "--no-progress");
     return sweep_.Muster(words);
   }
 
@@ -98,7 +98,10 @@ TEST(StopAfter, EndsASweepWhoseTrialsAllFailAlike) {
   const json ended = sweep.Records("sweep_ended").at(0);
   EXPECT_FALSE(ended["complete"].get<bool>());
   EXPECT_TRUE(Says(ended["why"].get<std::string>(), "3 trials failed alike, none has a result: crash")) << ended;
-  EXPECT_EQ(sweep.Sweep({"--grid", "x=1,3,2,5,7", "--slots", "1", "--stop-after-failures", "3", "-q"}).exit_code, 4);
+  EXPECT_EQ(
+      sweep.Sweep({"--grid", "x=1,3,2,5,7", "--name", "other", "--slots", "1", "--stop-after-failures", "3", "-q"})
+          .exit_code,
+      4);
   EXPECT_EQ(sweep.Records("attempt_began").size(), 5U) << "one has a result";
 }
 

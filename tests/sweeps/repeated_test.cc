@@ -17,10 +17,10 @@ class RepeatedSweep : public ::testing::Test {
       : sweep_("x = muster.int { 1 }, seed = muster.int { 0 }",
                "local noise = 0.04 * ((p.seed * 7 + p.x) % 3)\n"
                "local loss = (p.x == 2 and 1.01 or p.x) + noise\n"
-               "job:workers { count = 1, command = 'muster report-metric loss=' .. loss }") {}
+               "job:workers { count = 1, command = { 'muster', 'report-metric', 'loss=' .. loss } }") {}
 
   CommandResult Run(Words words) {
-    words.insert(words.end(), {"-q", "--no-progress"});
+    words.insert(words.end(), "--no-progress");
     return sweep_.Muster(words);
   }
 

@@ -447,63 +447,65 @@ void RepeatChosen(SweepDescription& sweep) {
   }
   sweep.seed_points = std::move(points);
   sweep.seed_places = std::move(places);
-  // The results of another sweep at points of this one.
-  Result<SamplerChoice::Given> GivenBy(const std::string& word, const SweepDescription& sweep) {
-    const auto other = OpenSweep(word);
-    if (!other) return Fail(other.error());
-    // Seeds are no part of a point here.
-    const auto& seeds = sweep.sampler.seeds;
-    const auto space = CompiledSpace::Of(seeds ? sweep.space.parts.front() : sweep.space);
-    if (!space) return Fail(space.error());
-    const auto& objective = other->file.objective;
-    if (!sweep.objective || !objective || objective->metric != sweep.objective->metric ||
-        objective->maximize != sweep.objective->maximize) {
-      const auto text = [](const std::optional<Objective>& one) {
-        if (!one) return std::string("no objective");
-        return fmt::format("the {} {}", one->maximize ? "largest" : "smallest", one->metric);
-      };
-      return Fail(UsageError(fmt::format("the results of {}: that sweep looks for {}, and this one for {}",
-                                         Quoted(word), text(objective), text(sweep.objective)),
-                             "results can be learned from if both look for the same"));
-    }
-    SamplerChoice::Given given;
-    given.sweep = other->file.sweep_id;
-    std::size_t outside = 0;
-    auto read = other->view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
-      if (!row.loss || !std::isfinite(*row.loss)) return true;
-      if (seeds) row.point.erase(seeds->param);
-      if (!space->Locate(row.point)) {
-        ++outside;
-        return true;
-      }
-      given.points.push_back(std::move(row.point));
-      given.losses.push_back(*row.loss);
-      return true;
-    });
-    if (!read) return Fail(std::move(read.error()));
-    if (given.points.empty()) {
-      return Fail(UsageError(fmt::format("the results of {}: none of its {} is at a point of this space", Quoted(word),
-                                         Counted(outside, "result")),
-                             "its parameters must have the same names, and values that this space has, too"));
-    }
-    return given;
-  }
+}
 
-  // Replaces a choice that is left to muster; the sentence about it.
-  std::string SettleSampler(SweepDescription & sweep) {
-    const auto space = CompiledSpace::Of(sweep.space);
-    if (!space) return "";
-    // Without a sampler, and without a grid: what is to be found, and with how many trials, is enough.
-    const bool no_sampler =
-        sweep.sampler.kind == SamplerChoice::Kind::kGrid && sweep.sampler.place == Place{} && !sweep.sampler.trials;
-    if (no_sampler && !space->size() && sweep.objective && sweep.budget.trials) {
-      sweep.sampler.kind = SamplerChoice::Kind::kAuto;
-      sweep.sampler.trials = sweep.budget.trials;
-    }
-    ChosenSampler chosen = ChooseSampler(*space, sweep.sampler, sweep.objective.has_value(), sweep.budget.slots);
-    sweep.sampler = std::move(chosen.choice);
-    return std::move(chosen.why);
+// The results of another sweep at points of this one.
+Result<SamplerChoice::Given> GivenBy(const std::string& word, const SweepDescription& sweep) {
+  const auto other = OpenSweep(word);
+  if (!other) return Fail(other.error());
+  // Seeds are no part of a point here.
+  const auto& seeds = sweep.sampler.seeds;
+  const auto space = CompiledSpace::Of(seeds ? sweep.space.parts.front() : sweep.space);
+  if (!space) return Fail(space.error());
+  const auto& objective = other->file.objective;
+  if (!sweep.objective || !objective || objective->metric != sweep.objective->metric ||
+      objective->maximize != sweep.objective->maximize) {
+    const auto text = [](const std::optional<Objective>& one) {
+      if (!one) return std::string("no objective");
+      return fmt::format("the {} {}", one->maximize ? "largest" : "smallest", one->metric);
+    };
+    return Fail(UsageError(fmt::format("the results of {}: that sweep looks for {}, and this one for {}", Quoted(word),
+                                       text(objective), text(sweep.objective)),
+                           "results can be learned from if both look for the same"));
   }
+  SamplerChoice::Given given;
+  given.sweep = other->file.sweep_id;
+  std::size_t outside = 0;
+  auto read = other->view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
+    if (!row.loss || !std::isfinite(*row.loss)) return true;
+    if (seeds) row.point.erase(seeds->param);
+    if (!space->Locate(row.point)) {
+      ++outside;
+      return true;
+    }
+    given.points.push_back(std::move(row.point));
+    given.losses.push_back(*row.loss);
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  if (given.points.empty()) {
+    return Fail(UsageError(fmt::format("the results of {}: none of its {} is at a point of this space", Quoted(word),
+                                       Counted(outside, "result")),
+                           "its parameters must have the same names, and values that this space has, too"));
+  }
+  return given;
+}
+
+// Replaces a choice that is left to muster; the sentence about it.
+std::string SettleSampler(SweepDescription& sweep) {
+  const auto space = CompiledSpace::Of(sweep.space);
+  if (!space) return "";
+  // Without a sampler, and without a grid: what is to be found, and with how many trials, is enough.
+  const bool no_sampler =
+      sweep.sampler.kind == SamplerChoice::Kind::kGrid && sweep.sampler.place == Place{} && !sweep.sampler.trials;
+  if (no_sampler && !space->size() && sweep.objective && sweep.budget.trials) {
+    sweep.sampler.kind = SamplerChoice::Kind::kAuto;
+    sweep.sampler.trials = sweep.budget.trials;
+  }
+  ChosenSampler chosen = ChooseSampler(*space, sweep.sampler, sweep.objective.has_value(), sweep.budget.slots);
+  sweep.sampler = std::move(chosen.choice);
+  return std::move(chosen.why);
+}
 
 }  // namespace
 
