@@ -18,14 +18,14 @@ namespace {
 using nlohmann::json;
 
 SweepFile MadeFile(bool maximize = false) {
-  return {"5e11ab1e0001",
-          "made",
-          "learning rates",
-          Objective{"loss", maximize, {}},
-          {"lr", "optimizer", "workers"},
-          20,
-          {"sweep", "made.lua"},
-          "/tmp"};
+  return {.sweep_id = "5e11ab1e0001",
+          .name = "made",
+          .doc = "learning rates",
+          .objective = Objective{"loss", maximize, {}},
+          .names = {"lr", "optimizer", "workers"},
+          .trials = 20,
+          .words = {"sweep", "made.lua"},
+          .cwd = "/tmp"};
 }
 
 SweepEntry Began(TrialNumber trial, std::uint32_t attempt, const Point& point, const std::string& host) {
