@@ -192,7 +192,10 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   for (const auto& entry : fs::recursive_directory_iterator(folder_ / "runs")) {
     if (entry.path().filename() == "plan.json") AddRun(entry.path().parent_path());
   }
-  for (const char* run : {"train", "train~1", "train~2"}) Printed("report", {"report", run, "--json"});
+  for (const char* run : {"train", "train~1", "train~2"}) {
+    Printed("report", {"report", run, "--json"});
+    Printed("whatif-run", {"whatif", run, "--json"});
+  }
   for (const std::string& run : {std::string("train"), std::string("train~1"), folder_.path(), std::string("nothing")})
     Printed("ledger", {"report", "--ledger", run, "--json"});
   Printed("runs", {"ls", "--json"});
