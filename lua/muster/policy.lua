@@ -150,7 +150,7 @@ local function read_on(on, place, what, read)
   end
 end
 
-local VERDICT_MAX = 100  -- restarts if only verdicts limit them; docs/verdicts.md
+local VERDICT_MAX = 100  -- restarts if only verdicts limit them (muster docs verdicts)
 
 local function read_restart(restart, place, role)
   if restart == nil then return nil end

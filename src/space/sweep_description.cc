@@ -165,6 +165,7 @@ struct SweepForms : NoForms {
   std::string Get(auto& reader, const Value& json, FieldAs<ByClassNames, std::vector<TrialClass>>& classes) const {
     std::vector<std::string> names;
     reader.Get(json, names);
+    classes.value.clear();
     for (const std::string& name : names) {
       if (const auto each = ParseTrialClass(name)) classes.value.push_back(*each);
     }
@@ -174,6 +175,7 @@ struct SweepForms : NoForms {
                   FieldAs<ByClassNames, std::map<TrialClass, std::string>>& patterns) const {
     std::map<std::string, std::string> by_name;
     reader.Get(json, by_name);
+    patterns.value.clear();
     for (auto& [name, pattern] : by_name) {
       if (const auto each = ParseTrialClass(name)) patterns.value.emplace(*each, std::move(pattern));
     }

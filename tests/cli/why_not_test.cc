@@ -46,7 +46,7 @@ TEST(WhyNotCommand, NamesTheCheckAndCommandsThatWork) {
                        [&](const json& change) { return change["command"] == json(command); });
   };
   EXPECT_TRUE(has({"muster", "run", kPipeline, "pipeline_stages=4"})) << asked;
-  EXPECT_TRUE(has({"muster", "run", kPipeline, "pipeline_stages=3", "devices_per_host=6"})) << asked;
+  EXPECT_TRUE(has({"muster", "run", kPipeline, "pipeline_stages=2"})) << asked;
 }
 
 TEST(WhyNotCommand, ChangesTwoValuesOnlyIfOneIsNotEnough) {

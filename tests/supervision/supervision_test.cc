@@ -99,7 +99,7 @@ TEST(Whatif, RulesOfTheSiteAreObeyed) {
   folder.WriteRecipe(FailsAtStepSeven("exit 3", "{ verdict = true, max = 2, backoff = 0 }"));
   std::ofstream(folder.Folder() + "/rules.json")
       << R"([{"name": "never twice", "verdict": "stop", "because": "{class}"}])";
-  std::ofstream(folder.Folder() + "/muster.site.lua") << "return { verdicts = 'rules.json' }\n";
+  std::ofstream(folder.Folder() + "/muster.site.lua") << "return require('muster').site { verdicts = 'rules.json' }\n";
   const CommandResult run = folder.Muster({"run", "recipe.lua", "--run-dir", folder.RunDir()});
   EXPECT_EQ(run.exit_code, 1) << run.err;
   ASSERT_EQ(folder.Records("failure_judged").size(), 1U);

@@ -106,7 +106,8 @@ TEST(SuggestionReplay, LooksAtWhatTheSamplerKnewWhenItWasAsked) {
     const auto found = SuggestionOf(*run.space, run.sweep, entries, judged->first);
     ASSERT_TRUE(found);
     EXPECT_FALSE(found->instead) << judged->first;
-    EXPECT_EQ(found->why.results, Why(run, judged->first)->why.results) << judged->first;
+    // A result that is not among the best changes no point of TPE: it may be counted already.
+    EXPECT_LE(found->why.results - Why(run, judged->first)->why.results, 1U) << judged->first;
     ++moved;
   }
   EXPECT_GT(moved, 5);

@@ -14,7 +14,8 @@ class ConstrainedSweep : public ::testing::Test {
   ConstrainedSweep()
       : sweep_("x = muster.int { 1 }",
                "local memory = p.x < 5 and ' memory=' .. (6 - p.x) * 1073741824 or ''\n"
-               "job:workers { count = 1, command = { 'sh', '-c', 'muster report-metric loss=' .. p.x .. memory } }") {}
+               "job:workers { count = 1, command = { 'sh', '-c', '" +
+                   MusterProgram() + " report-metric loss=' .. p.x .. memory } }") {}
 
   CommandResult Run(Words words) {
     words.insert(words.end(), "--no-progress");

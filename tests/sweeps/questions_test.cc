@@ -121,7 +121,7 @@ TEST_F(SweepQuestions, AboutAnotherRuleAreAnsweredAsThatRuleDecides) {
       if (trial["stopped"]) stopped[trial["trial"]] = trial["resource"];
     }
     EXPECT_GT(stopped.size(), 2U);
-    Learn({"--random", "12", "--slots", "1", "--asha", rule, "--name", "real"});
+    Learn({"--random", "12", "--slots", "1", "--asha", rule, "--name", "tested"});
     std::map<std::uint64_t, double> decided;
     for (const json& record : sweep_.Records("rung_reached")) {
       if (record["decision"]["stop"] && !decided.contains(record["trial"]))
@@ -131,8 +131,8 @@ TEST_F(SweepQuestions, AboutAnotherRuleAreAnsweredAsThatRuleDecides) {
   }
   const CommandResult none = sweep_.Muster({"whatif", "s", "--eta", "2"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_TRUE(Says(none.err, "the sweep has no ASHA rule that --eta, --min or --max could change")) << none.err;
-  const json gentler = Asked({"whatif", "real", "--eta", "4", "--min", "8", "--max", "9"});
+  EXPECT_TRUE(Says(none.err, "the sweep has no rungs that --eta, --min or --max could change")) << none.err;
+  const json gentler = Asked({"whatif", "tested", "--eta", "4", "--min", "8", "--max", "9"});
   EXPECT_EQ(gentler["rule"], "asha, step 8 to 9, eta 4");
   EXPECT_TRUE(Says(Run({"whatif", "s", "--median", "step:2"}).out, "rule       median, step from 2 on\n"));
 }

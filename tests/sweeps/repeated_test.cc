@@ -44,7 +44,7 @@ TEST_F(RepeatedSweep, LeavesOutSeedsOfPointsThatAreClearlyWorse) {
   EXPECT_GT(best["second_differs"].get<double>(), 0.05);
   const CommandResult shown = sweep_.Muster({"best"});
   EXPECT_TRUE(Says(shown.out, "the second, x=2, is not distinguishable from it: Welch's t-test, p = ")) << shown.out;
-  EXPECT_EQ(json::parse(sweep_.Muster({"show", "job:best", "--json"}).out)["point"]["x"], 1);
+  EXPECT_EQ(json::parse(sweep_.Muster({"show", "job:best", "--json"}).out)["attempts"][0]["point"]["x"], 1);
 }
 
 TEST_F(RepeatedSweep, IsDescribedInAFileAndContinuesIfItIsResumed) {

@@ -15,8 +15,10 @@ class TwoObjectives : public ::testing::Test {
   TwoObjectives()
       : sweep_("x = muster.int { 1 }, y = muster.int { 0 }",
                "local latency = p.x < 9 and ' latency=' .. (p.x == 8 and 'nan' or p.x + p.y) or ''\n"
-               "job:workers { count = 1, command = { 'sh', '-c', 'muster report-metric loss=' .. 4 - p.x + p.y .. "
-               "latency } }") {}
+               "job:workers { count = 1, command = { 'sh', '-c', '" +
+                   MusterProgram() +
+                   " report-metric loss=' .. 4 - p.x + p.y .. "
+                   "latency } }") {}
 
   CommandResult Run(Words words) {
     words.insert(words.end(), {"-q", "--no-progress"});

@@ -85,7 +85,8 @@ Result<std::vector<std::string>> SchemaOf(const Database& database, const std::s
   return schema;
 }
 
-// Whether it has the tables of an index, or none yet. A database with other tables, or other objects, is not muster's.
+// Whether it has the tables of an index of this version; not if it has none yet, or is one of another version. Any
+// other database is not muster's.
 Result<bool> HasTables(const Database& database, const std::string& name) {
   static const std::vector<std::string> expected = [] {
     auto made = Database::Open({}, Database::Mode::kTemporary);
@@ -95,8 +96,19 @@ Result<bool> HasTables(const Database& database, const std::string& name) {
   const auto schema = SchemaOf(database, name, expected.size());
   if (!schema) return Fail(schema.error());
   if (schema->empty()) return false;
-  if (*schema != expected) return Damaged("its tables are not those that muster makes");
-  return true;
+  if (*schema == expected) return true;
+  // Other versions have other tables, and one that says which version it is.
+  const auto is_held = [](const std::string& one) { return one.starts_with("table held held "); };
+  const auto held = std::find_if(expected.begin(), expected.end(), is_held);
+  if (held != expected.end() && std::find(schema->begin(), schema->end(), *held) != schema->end()) {
+    std::int64_t format = kFormat;
+    const Result<bool> read =
+        database.Prepare(fmt::format("SELECT format FROM {}.held", name).c_str()).First([&](const Statement& row) {
+          format = row.Integer(0);
+        });
+    if (read && format != kFormat) return false;
+  }
+  return Damaged("its tables are not those that muster makes");
 }
 
 JournalPosition PositionOf(const Statement& row, int column) {
