@@ -104,7 +104,8 @@ TEST(SweepDescription, IsReadBack) {
   sweep.seed_points = {{{"a", Value(1)}}};
   sweep.seed_places = {};
   sweep.where = {"b > 1"};
-  EXPECT_EQ(SweepDescriptionValue(SweepDescriptionFrom(SweepDescriptionValue(sweep))), SweepDescriptionValue(sweep));
+  EXPECT_EQ(JsonText(SweepDescriptionValue(SweepDescriptionFrom(SweepDescriptionValue(sweep)))),
+            JsonText(SweepDescriptionValue(sweep)));
   EXPECT_EQ(SweepDescriptionFrom(SweepDescriptionValue(sweep)), sweep);
   sweep.sampler.weighted = false;
   sweep.early_stop = {.min = 2, .max = 9, .eta = 3};

@@ -97,7 +97,8 @@ TEST_F(EditedSweep, KeepsEveryResult) {
   Run({"resume", "s", "-q", "--no-progress"});
   ExpectKept(third);
   const auto last = Results();
-  EXPECT_EQ(last.size(), third.size() + 6) << "x = 7 has the worst values";
+  EXPECT_GT(last.size(), third.size());
+  EXPECT_LE(last.size(), third.size() + 6) << "fewer if points with x = 7 were suggested, too";
   const json why = json::parse(Run({"explain", "s:" + std::to_string(last.rbegin()->first), "--json"}).out);
   EXPECT_EQ(why["how"], "densities") << "it learned from the trials before";
   EXPECT_GE(why["known"]["results"], third.size());
