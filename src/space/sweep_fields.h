@@ -55,7 +55,8 @@ void Fields(V& v, Space& space) {
   v("step", OnlyIf(is_axis && axis.kind == Axis::Kind::kRange, axis.step));
   v("values", OnlyIf(is_axis && is_choice, axis.values)),
       v("values", OnlyIf(space.kind == SpaceKind::kFixed, space.fixed));
-  v("weights", OnlyIf(has_parts && space.kind != SpaceKind::kWhen && !space.weights.empty(), space.weights));
+  v("weights",
+    OnlyIf(has_parts && space.kind != SpaceKind::kWhen && (ReadsByName<V> || !space.weights.empty()), space.weights));
   v(axis.whole, space.place);
   if constexpr (ReadsByName<V>) {
     axis.whole =
@@ -84,8 +85,8 @@ void Fields(V& v, SamplerChoice& sampler) {
   v("kind", WithNames(sampler.kind, kSamplerNames));
   v("scramble", OnlyIf(KindOf(sampler).scrambles, sampler.scramble));
   v("seed", OnlyIf(KindOf(sampler).draws, sampler.seed));
-  v("seeds", As<UnlessNone>(sampler.seeds)), v("shard", OnlyIf(sampler.shards > 1, sampler.shard)),
-      v("shards", OnlyIf(sampler.shards > 1, sampler.shards));
+  v("seeds", As<UnlessNone>(sampler.seeds)), v("shard", OnlyIf(ReadsByName<V> || sampler.shards > 1, sampler.shard)),
+      v("shards", OnlyIf(ReadsByName<V> || sampler.shards > 1, sampler.shards));
   v("timeout_ms", OnlyIf(KindOf(sampler).pipes, sampler.timeout_ms)), v("trials", As<UnlessNone>(sampler.trials));
   v(sampler.place, sampler.weighted);
 }
@@ -126,7 +127,7 @@ void Fields(V& v, MetricsChoice& metrics) {
 template <class V>
 void Fields(V& v, RetryChoice& retry) {
   v("max", retry.max), v("on", As<ByClassNames>(retry.on));
-  v("patterns", OnlyIf(!retry.patterns.empty(), As<ByClassNames>(retry.patterns)));
+  v("patterns", OnlyIf(ReadsByName<V> || !retry.patterns.empty(), As<ByClassNames>(retry.patterns)));
   v("quarantine_host_after", retry.quarantine_host_after), v("verdict", As<UnlessNone>(retry.verdict));
   v(retry.place);
   if constexpr (V::kReading) {
@@ -163,7 +164,8 @@ void Fields(V& v, SweepDescription& sweep) {
   v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
   v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
   v("second_objective", As<UnlessNone>(sweep.second_objective)), v("seed_points", As<UnlessNone>(sweep.seed_points));
-  v("space", sweep.space), v("stop_after", OnlyIf(sweep.stop_after.failures.has_value(), sweep.stop_after));
+  v("space", sweep.space),
+      v("stop_after", OnlyIf(ReadsByName<V> || sweep.stop_after.failures.has_value(), sweep.stop_after));
   v("warm_start", As<UnlessNone>(sweep.warm_start));
   v("where", sweep.where);
   v(sweep.seed_places);

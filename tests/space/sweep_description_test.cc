@@ -101,6 +101,10 @@ TEST(SweepDescription, IsReadBack) {
   sweep.early_stop = {.kind = EarlyStopChoice::Kind::kMedian, .resource = "epoch", .warmup = 2, .min_finished = 3};
   sweep.retry = {.max = 1, .on = {TrialClass::kHostLost}, .patterns = {{TrialClass::kOomHost, "killed"}}};
   sweep.budget = {.time_ms = 5, .slots = 2};
+  sweep.stop_after.failures = 4;
+  sweep.constraints = {{.metric = "memory", .bound = 3, .text = "memory <= 3"}};
+  sweep.second_objective = {.metric = "latency"};
+  sweep.sampler.seeds = SeedsChoice{.param = "seed", .count = 3};
   sweep.seed_points = {{{"a", Value(1)}}};
   sweep.seed_places = {};
   sweep.where = {"b > 1"};
