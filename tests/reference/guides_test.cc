@@ -136,8 +136,8 @@ TEST(DefinitionTopics, DescribeSweepFilesSiteFilesAndContracts) {
                            "site",           "site.run_root", "environment.pass",
                            "contract.roles", "space",         "sampler",
                            "objective",      "early_stop",    "axes",
-                           "asha",           "muster.asha",   "sobol",
-                           "union",          "when"}) {
+                           "asha",           "muster.asha",   "hyperband",
+                           "sobol",          "union",         "when"}) {
     EXPECT_NE(TextOfTopic(name), "") << name;
   }
   EXPECT_NE(TextOfTopic("sampler").find("muster.sobol"), std::string::npos);

@@ -66,6 +66,11 @@ TEST(PromotedTrial, ContinuesATrainingFromItsCheckpoint) {
   for (std::string line; std::getline(metrics, line);) last = json::parse(line);
   EXPECT_EQ(last["loss"], ended["metrics"]["loss"]) << last;
   EXPECT_EQ(last["accuracy"], ended["metrics"]["accuracy"]);
+  const json rungs = json::parse(sweep.Muster({"show", "job", "--json"}).out)["rungs"];
+  ASSERT_EQ(rungs.size(), 2U) << rungs;
+  EXPECT_EQ(rungs[0]["trials"], 4) << rungs;
+  EXPECT_EQ(rungs[0]["stopped"], 3) << "one went on";
+  EXPECT_EQ(rungs[1]["stopped"], 1) << rungs;
   const std::string shown = sweep.Muster({"show", "job:0"}).out;
   EXPECT_TRUE(Says(shown, "  promoted from rung 1: 1 of 4, the first 1 continue\n")) << shown;
   EXPECT_TRUE(Says(shown, ": paused\n")) << shown;
