@@ -113,7 +113,8 @@ TEST_F(SweepQuestions, AboutImportanceNameTheAxisThatDecides) {
 // One trial at a time, so the order of the reports is the same in both sweeps.
 TEST_F(SweepQuestions, AboutAnotherRuleAreAnsweredAsThatRuleDecides) {
   Learn({"--random", "12", "--slots", "1"});
-  for (const char* rule : {"step:1..9/3", "step:2..8/2"}) {
+  const std::map<std::string, std::string> rules = {{"tested1", "step:1..9/3"}, {"tested2", "step:2..8/2"}};
+  for (const auto& [name, rule] : rules) {
     const json thought = Asked({"whatif", "s~0", "--asha", rule});
     EXPECT_EQ(thought["slots"], 1);
     std::map<std::uint64_t, double> stopped;
@@ -121,7 +122,7 @@ TEST_F(SweepQuestions, AboutAnotherRuleAreAnsweredAsThatRuleDecides) {
       if (trial["stopped"]) stopped[trial["trial"]] = trial["resource"];
     }
     EXPECT_GT(stopped.size(), 2U);
-    Learn({"--random", "12", "--slots", "1", "--asha", rule, "--name", "tested"});
+    Learn({"--random", "12", "--slots", "1", "--asha", rule, "--name", name});
     std::map<std::uint64_t, double> decided;
     for (const json& record : sweep_.Records("rung_reached")) {
       if (record["decision"]["stop"] && !decided.contains(record["trial"]))
@@ -132,7 +133,7 @@ TEST_F(SweepQuestions, AboutAnotherRuleAreAnsweredAsThatRuleDecides) {
   const CommandResult none = sweep_.Muster({"whatif", "s", "--eta", "2"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_TRUE(Says(none.err, "the sweep has no rungs that --eta, --min or --max could change")) << none.err;
-  const json gentler = Asked({"whatif", "tested", "--eta", "4", "--min", "8", "--max", "9"});
+  const json gentler = Asked({"whatif", "tested2", "--eta", "4", "--min", "8", "--max", "9"});
   EXPECT_EQ(gentler["rule"], "asha, step 8 to 9, eta 4");
   EXPECT_TRUE(Says(Run({"whatif", "s", "--median", "step:2"}).out, "rule       median, step from 2 on\n"));
 }
