@@ -400,9 +400,9 @@ Result<std::optional<SweepView::Reason>> SweepView::ReasonOf(TrialNumber trial) 
 Result<std::vector<SweepView::Rung>> SweepView::Rungs() const {
   return ListOf<Rung>(
       rows_->database.Prepare(
-          "SELECT rung, min(resource), count(DISTINCT trial), count(DISTINCT CASE WHEN stop AND NOT EXISTS (SELECT 1 "
-          "FROM all_promotions p WHERE p.trial = r.trial AND p.rung = r.rung) THEN trial END), min(loss) "
-          "FROM all_rungs r GROUP BY rung ORDER BY rung"),
+          "SELECT rung, min(resource), count(DISTINCT trial), count(DISTINCT CASE WHEN stop AND trial || ' ' || rung "
+          "NOT IN (SELECT trial || ' ' || rung FROM all_promotions) THEN trial END), min(loss) FROM all_rungs GROUP BY "
+          "rung ORDER BY rung"),
       [](const Statement& row) {
         Rung rung;
         rung.rung = static_cast<std::size_t>(row.Integer(0));
