@@ -217,13 +217,17 @@ TEST(FromOutside, ARunFolderThatTheNodeDoesNotSeeIsNamed) {
 pid_t Follower(const std::string& mark) {
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/ns/pid", error);
-  pid_t found = 0;
+  std::set<pid_t> found;
   for (const pid_t pid : ProcessesWith(mark)) {
     const std::string proc = "/proc/" + std::to_string(pid);
     if (std::filesystem::read_symlink(proc + "/ns/pid", error) != own) continue;
-    if (std::filesystem::read_symlink(proc + "/exe", error) == MusterProgram()) found = pid;
+    if (std::filesystem::read_symlink(proc + "/exe", error) == MusterProgram()) found.insert(pid);
   }
-  return found;
+  // Its children are the same program until they execute another one.
+  for (const pid_t pid : found) {
+    if (!found.contains(ParentOf(pid))) return pid;
+  }
+  return 0;
 }
 
 RecipeFile Marked(const SlurmTestbed& testbed, const std::string& recipe) {
