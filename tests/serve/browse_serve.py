@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -76,15 +77,24 @@ class Browser:
         except urllib.error.HTTPError:
             raise AssertionError(f"never true: {condition} {arguments}\n{self.script('return document.body.innerText')}") from None
 
-    def element(self, css):
-        return "/element/" + [*self.call("/element", using="css selector", value=css).values()][0]
+    def on(self, css, action, **body):
+        """Acts on an element; on the new one if the page, which is live, replaces it meanwhile."""
+        for _ in range(250):
+            try:
+                element = [*self.call("/element", using="css selector", value=css).values()][0]
+                return self.call(f"/element/{element}{action}", **body)
+            except urllib.error.HTTPError as error:
+                if json.load(error)["value"]["error"] not in ("stale element reference", "no such element"):
+                    raise
+            time.sleep(0.02)
+        raise AssertionError(f"no element stays long enough: {css}")
 
     def click(self, css):
-        self.call(self.element(css) + "/click")
+        self.on(css, "/click")
 
     def type(self, css, text):
         self.script("document.querySelector(arguments[0]).select()", css)  # what is typed replaces it
-        self.call(self.element(css) + "/value", text=text)
+        self.on(css, "/value", text=text)
 
     def problems(self):
         return [entry["message"] for entry in self.call("/se/log", type="browser") if entry["level"] == "SEVERE"]
