@@ -67,15 +67,7 @@ class RepeatedSampler final : public Sampler {
     }
   }
 
-  void Tell(std::uint64_t trial, const TrialResult& result) override {
-    const auto asked = trials_.find(trial);
-    if (asked == trials_.end()) return;
-    Group& group = groups_[asked->second.group];
-    group.results[trial] = result;
-    inner_->Tell(asked->second.group, Together(group));
-    Count(asked->second.group);
-    Race();
-  }
+  void Tell(std::uint64_t trial, const TrialResult& result) override { Take(trial, result, &Sampler::Tell); }
 
   // Of a group the mean of its seeds that have come to the rung.
   void TellRung(std::uint64_t trial, std::uint64_t rung, double loss) override {
@@ -88,13 +80,7 @@ class RepeatedSampler final : public Sampler {
     inner_->TellRung(asked->second.group, rung, sum / static_cast<double>(losses.size()));
   }
   void TellStopped(std::uint64_t trial, const TrialResult& result) override {
-    const auto asked = trials_.find(trial);
-    if (asked == trials_.end()) return;
-    Group& group = groups_[asked->second.group];
-    group.results[trial] = result;
-    inner_->TellStopped(asked->second.group, Together(group));
-    Count(asked->second.group);
-    Race();
+    Take(trial, result, &Sampler::TellStopped);
   }
 
   void TellImpossible(std::uint64_t trial) override {
@@ -135,6 +121,17 @@ class RepeatedSampler final : public Sampler {
   }
 
  private:
+  // `tell` passes on what the group's results say together.
+  void Take(std::uint64_t trial, const TrialResult& result, void (Sampler::*tell)(std::uint64_t, const TrialResult&)) {
+    const auto asked = trials_.find(trial);
+    if (asked == trials_.end()) return;
+    Group& group = groups_[asked->second.group];
+    group.results[trial] = result;
+    (*inner_.*tell)(asked->second.group, Together(group));
+    Count(asked->second.group);
+    Race();
+  }
+
   struct Group {
     Point point = {};
     std::vector<Value> seeds = {};                                        // that were asked for
