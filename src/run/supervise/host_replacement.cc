@@ -12,6 +12,7 @@ namespace muster {
 
 HostSlots::HostSlots(const Plan& plan, const std::vector<SiteHost>& spares) {
   for (const PlanHost& host : plan.hosts) {
+    host_of_.emplace_back(static_cast<std::uint32_t>(machine_of_.size()));
     machine_of_.push_back(machines());
     names_.push_back(host.name.empty() ? host.label : host.name);
     devices_.push_back(host.devices);
@@ -21,13 +22,8 @@ HostSlots::HostSlots(const Plan& plan, const std::vector<SiteHost>& spares) {
     names_.push_back(spare.name);
     devices_.push_back(spare.devices.value_or(0));
     spare_.push_back(true);
+    host_of_.emplace_back();
   }
-}
-
-std::optional<std::uint32_t> HostSlots::host(std::uint32_t machine) const {
-  const auto found = std::find(machine_of_.begin(), machine_of_.end(), machine);
-  if (found == machine_of_.end()) return std::nullopt;
-  return static_cast<std::uint32_t>(found - machine_of_.begin());
 }
 
 std::uint32_t HostSlots::spares() const {
@@ -45,6 +41,8 @@ std::optional<std::uint32_t> HostSlots::SpareFor(std::uint32_t host) const {
 
 void HostSlots::Replace(std::uint32_t host, std::uint32_t spare) {
   Drop(spare);
+  host_of_[machine_of_[host]].reset();
+  host_of_[spare] = host;
   machine_of_[host] = spare;
 }
 
@@ -88,8 +86,7 @@ std::optional<std::vector<HostReplacement::Relocation>> HostReplacement::Relocat
   std::optional<Relocation> whole;      // … or the first whose policy covers the whole job
   const Role* without = nullptr;
   bool needed = false;  // whether a process runs there, or will
-  for (ProcessId process = 0; process < states.count(); ++process) {
-    if (plan_.processes[process].host != host) continue;
+  for (const ProcessId process : states.OnHost(host)) {
     needed = needed || states.state(process) != ProcessState::kEnded;
     if (!states.IsAtWork(process)) continue;
     const Role& role = plan_.roles[plan_.processes[process].role];

@@ -26,7 +26,7 @@ class HostSlots {
   std::uint32_t machines() const { return static_cast<std::uint32_t>(names_.size()); }
   std::uint32_t machine(std::uint32_t host) const { return machine_of_[host]; }
   // The host of the plan that is mapped to the machine.
-  std::optional<std::uint32_t> host(std::uint32_t machine) const;
+  std::optional<std::uint32_t> host(std::uint32_t machine) const { return host_of_[machine]; }
   // The name given by the user, else the plan's.
   const std::string& name(std::uint32_t machine) const { return names_[machine]; }
 
@@ -43,6 +43,7 @@ class HostSlots {
   std::vector<std::uint32_t> devices_;     // by machine: devices that it was given, as for its host of the plan
   std::vector<bool> spare_;                // by machine
   std::vector<std::uint32_t> machine_of_;  // by host of the plan
+  std::vector<std::optional<std::uint32_t>> host_of_;  // by machine: the inverse
 };
 
 // Handles the loss of a host: whether the policies of its processes allow a spare to replace it, which spare that is,

@@ -22,11 +22,10 @@ std::string ShapeText(const Plan& plan) {
 }
 
 // The first process of the host that is at work.
-std::optional<ProcessId> FirstAtWork(const Plan& plan, const ProcessStates& states, std::uint32_t host) {
-  for (ProcessId process = 0; process < states.count(); ++process) {
-    if (plan.processes[process].host == host && states.IsAtWork(process)) return process;
-  }
-  return std::nullopt;
+std::optional<ProcessId> FirstAtWork(const ProcessStates& states, std::uint32_t host) {
+  const auto there = states.OnHost(host);
+  const auto found = std::find_if(there.begin(), there.end(), [&](ProcessId each) { return states.IsAtWork(each); });
+  return found == there.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace
@@ -227,9 +226,7 @@ std::optional<JobInput> JobProcesses::MachineOver(std::uint32_t machine, bool at
   }
   excluded_.erase(*host);
   if (!attested && Relocate(*host, why, orders)) return std::nullopt;
-  for (ProcessId process = 0; process < states_.count(); ++process) {
-    if (plan_.processes[process].host == *host) states_.Apply(process, ProcessInput::kLost);
-  }
+  for (const ProcessId process : states_.OnHost(*host)) states_.Apply(process, ProcessInput::kLost);
   if (attested && phase == Phase::kFinishing) return std::nullopt;
   return JobInput::kLost;
 }
@@ -293,11 +290,10 @@ bool JobProcesses::CanExclude(std::uint32_t host, std::vector<ProcessId>& member
 void JobProcesses::ReplaceExcluded(Orders& orders) {
   for (auto each = excluded_.begin(); each != excluded_.end();) {
     const std::uint32_t host = *each;
-    bool empty = true;
-    for (ProcessId process = 0; process < states_.count() && empty; ++process) {
-      const bool there = states_.IsAtWork(process) || states_.state(process) == ProcessState::kStopping;
-      empty = plan_.processes[process].host != host || !there;
-    }
+    const auto there = states_.OnHost(host);
+    const bool empty = std::none_of(there.begin(), there.end(), [&](ProcessId process) {
+      return states_.IsAtWork(process) || states_.state(process) == ProcessState::kStopping;
+    });
     if (!empty) {
       ++each;
       continue;
@@ -342,7 +338,7 @@ bool JobProcesses::RestartElsewhere(const ProcessAttempt& who, std::string& why,
 bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders) {
   if (!at_work_) return false;
   std::optional<std::vector<HostReplacement::Relocation>> relocations = hosts_.Relocations(host, states_, why);
-  if (const auto process = FirstAtWork(plan_, states_, host)) {
+  if (const auto process = FirstAtWork(states_, host)) {
     const RestartPolicy& policy = plan_.roles[plan_.processes[*process].role].restart;
     const bool obeyed = relocations && policy.verdict;
     const auto verdict = Judge({*process, states_.attempt(*process)}, {HowEnded::Kind::kLost, 0}, obeyed, orders);
@@ -366,9 +362,9 @@ bool JobProcesses::Relocate(std::uint32_t host, std::string& why, Orders& orders
   why += fmt::format("; {} replaces it", hosts_.slots().name(*spare));
 
   hosts_.Begin(host, *spare);
-  for (ProcessId process = 0; process < states_.count(); ++process) {
+  for (const ProcessId process : states_.OnHost(host)) {
     const bool stopping = states_.state(process) == ProcessState::kStopping;
-    if (plan_.processes[process].host != host || (!stopping && !states_.IsAtWork(process))) continue;
+    if (!stopping && !states_.IsAtWork(process)) continue;
     states_.Apply(process, ProcessInput::kLost);
     limits_.ProcessLost(process, orders.now());
     // It was being stopped for a restart, and has now ended.

@@ -46,7 +46,16 @@ std::optional<std::uint32_t> StartOrder::AwaitedBy(ProcessId process) const {
 }
 
 ProcessStates::ProcessStates(const Plan& plan)
-    : plan_(plan), processes_(plan.processes.size()), order_(plan), done_(plan.roles.size(), 0) {
+    : plan_(plan),
+      processes_(plan.processes.size()),
+      first_on_(plan.hosts.size() + 1, 0),
+      by_host_(plan.processes.size()),
+      order_(plan),
+      done_(plan.roles.size(), 0) {
+  for (const Process& process : plan.processes) ++first_on_[process.host + 1];
+  for (std::size_t host = 0; host < plan.hosts.size(); ++host) first_on_[host + 1] += first_on_[host];
+  std::vector<std::size_t> next = first_on_;
+  for (ProcessId process = 0; process < count(); ++process) by_host_[next[plan.processes[process].host]++] = process;
   left_ = unready_ = count();
   for (std::uint32_t role = 0; role < plan.roles.size(); ++role) {
     const std::uint32_t processes = order_.Last(role) - order_.First(role);
@@ -122,6 +131,10 @@ std::vector<ProcessId> ProcessStates::Members(ProcessId process, RestartPolicy::
     if (state(each) != ProcessState::kWaiting) members.push_back(each);
   }
   return members;
+}
+
+std::span<const ProcessId> ProcessStates::OnHost(std::uint32_t host) const {
+  return std::span(by_host_).subspan(first_on_[host], first_on_[host + 1] - first_on_[host]);
 }
 
 void ProcessStates::Signalled(ProcessId process, bool killed) {

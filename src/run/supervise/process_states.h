@@ -1,8 +1,10 @@
 // The state of every process by the process table, counts of states, and which roles may start.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "muster/event.h"
@@ -69,6 +71,9 @@ class ProcessStates {
   // The processes that are restarted together with the process, by the scope: all that are not waiting anyway.
   std::vector<ProcessId> Members(ProcessId process, RestartPolicy::Scope scope) const;
 
+  // The processes of a host of the plan, ascending.
+  std::span<const ProcessId> OnHost(std::uint32_t host) const;
+
   // An agent sent a stop signal to the process.
   void Signalled(ProcessId process, bool killed);
   bool signalled(ProcessId process) const { return processes_[process].signalled; }
@@ -98,6 +103,8 @@ class ProcessStates {
 
   const Plan& plan_;
   std::vector<Progress> processes_;
+  std::vector<std::size_t> first_on_;  // by host, and one past the last: its processes in by_host_
+  std::vector<ProcessId> by_host_;
   StartOrder order_;
   std::uint32_t left_ = 0;
   std::uint32_t unready_ = 0;
