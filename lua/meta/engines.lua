@@ -88,7 +88,7 @@
 ---@field gres? string|integer generic resources of each node: gpu:8
 ---@field constraint? string|integer features that the nodes must have
 ---@field exclusive? boolean whole nodes; with no, the nodes are shared
----@field requeue? string|{ on: ("time_limit"|"preempted"|"node_fail")[], max?: integer } requeue after these ends, at most so often: time_limit,preempted,node_fail:3
+---@field requeue? string|{ on: ("time_limit"|"preempted"|"node_fail"|"failed")[], max?: integer } requeue after these ends, at most so often: time_limit,preempted,node_fail,failed:3
 ---@field notice? string how long before the time limit the run is stopped: 10m; default: what its checkpoint and its stop take
 ---@field each_trial? boolean an allocation for each trial of a sweep, instead of one for all
 ---@field extra? string[] further options of sbatch, as they are: --mem=0

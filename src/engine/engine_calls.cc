@@ -149,6 +149,14 @@ std::vector<EngineCall> RequeueCalls(const EnginePage& page, std::span<const std
   return CallsFor(page.requeue->command, {}, jobs, {});
 }
 
+std::vector<EngineCall> ExcludeCalls(const EnginePage& page, std::span<const std::string> jobs,
+                                     std::span<const std::string> hosts) {
+  if (!page.requeue || page.requeue->exclude.empty()) return {};
+  TemplateValues values;
+  values.texts["hosts"] = fmt::format("{}", fmt::join(hosts, ","));
+  return CallsFor(page.requeue->exclude, {}, jobs, std::move(values));
+}
+
 namespace {
 
 constexpr std::size_t kMaxName = 64;

@@ -67,6 +67,9 @@ std::vector<EngineCall> SignalCalls(const EnginePage& page, std::span<const std:
                                     const std::string& signal);
 // The same for returning them to the queue.
 std::vector<EngineCall> RequeueCalls(const EnginePage& page, std::span<const std::string> jobs);
+// Keeps these hosts from jobs that were requeued. None if the engine cannot.
+std::vector<EngineCall> ExcludeCalls(const EnginePage& page, std::span<const std::string> jobs,
+                                     std::span<const std::string> hosts);
 
 // The batch script that runs a command of muster inside an allocation of an engine.
 

@@ -628,12 +628,16 @@ class EnginePageReading {
     ReadStates(page, "states", page_.states);
     ReadStates(page, "reasons", page_.reasons);
     ReadStates(page, "exits", page_.exits);
-    if (const auto requeue = Subtable(page, "requeue", {"line", "otherwise", "node_fail", "command"}, false)) {
+    if (const auto requeue =
+            Subtable(page, "requeue", {"line", "otherwise", "node_fail", "command", "exclude"}, false)) {
       EngineRequeue& out = page_.requeue.emplace();
       reader_.Text(*requeue, "line", out.line, true);
       reader_.Text(*requeue, "otherwise", out.otherwise);
       reader_.Text(*requeue, "node_fail", out.node_fail);
       reader_.Command(*requeue, "command", kJobPlaceholders, {}, out.command, true);
+      Names with_hosts = kJobPlaceholders;
+      with_hosts.push_back("hosts");
+      reader_.Command(*requeue, "exclude", with_hosts, {"hosts"}, out.exclude);
     }
     for (const EngineOption& option : page_.options) {
       if (option.type == EngineOptionType::kRequeue && !page_.requeue) {

@@ -161,6 +161,7 @@ struct EngineRequeue {
   std::string otherwise;             // … may not; may be empty
   std::string node_fail;             // of the script, if a lost node is to requeue the job; may be empty
   std::vector<std::string> command;  // requeues a job, also the one that it is called in
+  std::vector<std::string> exclude;  // keeps {hosts} from a job that was requeued; may be empty
 };
 
 // How a job is submitted and its id found in the output: behind `after`, up to `before`, or else up to a blank.

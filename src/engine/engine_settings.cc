@@ -22,7 +22,7 @@ constexpr double kMaxSeconds = 1e9;
 constexpr std::size_t kMaxSetting = 4'096;
 constexpr std::int64_t kMaxRequeues = 1'000;
 constexpr std::int64_t kDefaultRequeues = 10;
-constexpr std::array<std::string_view, 3> kRequeueCauses = {"time_limit", "preempted", "node_fail"};
+constexpr std::array<std::string_view, 4> kRequeueCauses = {"time_limit", "preempted", "node_fail", "failed"};
 
 struct Problem {
   const char* kind;
@@ -118,7 +118,7 @@ tl::expected<Value, Problem> CheckedList(const EngineOption& option, const Value
 tl::expected<Value, Problem> CheckedRequeue(const EngineOption& option, const Value& value) {
   const auto wrong = [&](const std::string& what) {
     return tl::unexpected(Problem{"type", option.name + what + ", got " + ToText(value),
-                                  "requeue = { on = { \"time_limit\", \"preempted\", \"node_fail\" }, max = 3 }"});
+                                  "requeue = { on = { \"time_limit\", \"node_fail\" }, max = 3 }"});
   };
   Value::List on;
   Value max(kDefaultRequeues);
@@ -151,12 +151,13 @@ tl::expected<Value, Problem> CheckedRequeue(const EngineOption& option, const Va
   } else {
     return wrong(" is a table of on and max");
   }
+  const std::string causes = fmt::format("{}", fmt::join(kRequeueCauses, ", "));
   for (const Value& cause : on) {
     const bool known = cause.AsString() != nullptr && std::find(kRequeueCauses.begin(), kRequeueCauses.end(),
                                                                 *cause.AsString()) != kRequeueCauses.end();
-    if (!known) return wrong(".on has time_limit, preempted and node_fail");
+    if (!known) return wrong(".on has only " + causes);
   }
-  if (on.empty()) return wrong(".on says after which ends: time_limit, preempted, node_fail");
+  if (on.empty()) return wrong(".on says after which ends: " + causes);
   if (max.AsInt() == nullptr || *max.AsInt() < 1 || *max.AsInt() > kMaxRequeues) {
     return wrong(".max is a whole number from 1 to 1000");
   }

@@ -55,7 +55,7 @@ const EngineSetting* EachTrialOf(const EnginePage& page, const EngineSettings& s
 
 // After which ends of its allocation a job is requeued, and how often at most. Without causes it never is.
 struct RequeueRule {
-  std::set<std::string> on;  // "time_limit", "preempted", "node_fail"
+  std::set<std::string> on;  // "time_limit", "preempted", "node_fail", "failed"
   std::uint32_t max = 0;
 
   bool operator==(const RequeueRule&) const = default;

@@ -112,6 +112,58 @@ TEST(Continues, ARunWhoseRequeueTakesALittleTime) {
   before.ExpectNothingLeft(run);
 }
 
+// A job on two nodes whose workers do this with their shell.
+std::string Failing(const std::string& what, int max) {
+  return "local muster = require 'muster'\nreturn muster.recipe { name = 'job', doc = 'a job', framework = 'none',\n"
+         "  slurm = { requeue = { on = { 'failed' }, max = " +
+         std::to_string(max) +
+         " } },\n  cluster = { hosts = 2, devices_per_host = 1 },\n"
+         "  plan = function(p, job)\n    job:workers { count = 2, devices = 0, command = muster.shell '" +
+         what + "' }\n  end }\n";
+}
+
+TEST(Continues, ARunThatFailedWithoutTheHostThatItFailedOn) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(3);
+  ASSERT_TRUE(testbed.Up());
+  SubmittedRun run(testbed, Failing("[ $MUSTER_HOST != n2 ] || { echo broken; exit 3; }", 5), {});
+  EXPECT_EQ(run.Result().exit_code, 0) << run.Said();
+  const json third = run.ReportNow(3);
+  EXPECT_EQ(third["outcome"], "ok") << third;
+  EXPECT_EQ(HostsOf(third, "worker"), (std::set<std::string>{"n1", "n3"}));
+  const json& attempts = third["job"]["attempts"];
+  ASSERT_EQ(attempts.size(), 3U) << attempts;
+  EXPECT_EQ(attempts[0]["end"], "failed");
+  EXPECT_EQ(attempts[0]["verdict"], "restart") << attempts[0];
+  EXPECT_EQ(attempts[1]["verdict"], "exclude_host") << attempts[1];
+  EXPECT_EQ(attempts[1]["excluded"], "n2");
+  EXPECT_FALSE(attempts[2].contains("verdict")) << attempts[2];
+  const std::string text = run.Muster({"report", run.DirectoryOf(1)}).out;
+  EXPECT_NE(text.find("none on the other hosts; without n2 from then on"), std::string::npos) << text;
+}
+
+TEST(Continues, ARunThatFailsInTheSameWayOnlyOnce) {
+  SKIP_WITHOUT_SLURM();
+  SlurmTestbed testbed(2);
+  ASSERT_TRUE(testbed.Up());
+  SubmittedRun run(
+      testbed,
+      Failing(
+          "for i in 5 6 7; do echo \\'{\"step\": \\'$i\\'}\\' >> \"$MUSTER_METRICS\"; done; echo no such token; exit 3",
+          5),
+      {});
+  EXPECT_EQ(run.Result().exit_code, 1) << run.Said();
+  const json second = run.ReportNow(2);
+  EXPECT_EQ(second["outcome"], "failed") << second;
+  const json& attempts = second["job"]["attempts"];
+  ASSERT_EQ(attempts.size(), 2U) << attempts;
+  EXPECT_EQ(attempts[1]["verdict"], "stop") << attempts[1];
+  EXPECT_EQ(attempts[1]["requeued"], false);
+  EXPECT_NE(run.Muster({"report", run.DirectoryOf(2)}).out.find("the same failure happened 2 times at step 7"),
+            std::string::npos)
+      << run.Muster({"report", run.DirectoryOf(2)}).out;
+}
+
 // The head of an interactive allocation goes on while the agents are stopped.
 TEST(Continues, ARunWhoseAllocationIsSuspended) {
   SKIP_WITHOUT_SLURM();

@@ -35,14 +35,6 @@ std::string WithCheckpoints(const std::string& slurm) {
          "  end }\n";
 }
 
-std::set<std::string> HostsOf(const json& report, const std::string& role) {
-  std::set<std::string> hosts;
-  for (const json& process : report["processes"]) {
-    if (process["role"] == role) hosts.insert(process["host"].get<std::string>());
-  }
-  return hosts;
-}
-
 // --- whole jobs -----------------------------------------------------------------------------------------
 
 TEST(FromOutside, ARunNotifiesOnceFromItsJob) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "slurm/slurm_run.h"
@@ -52,5 +53,14 @@ class SubmittedRun : public SlurmRun {
 
   const SlurmTestbed& testbed_;
 };
+
+// Of a report: the hosts of a role's processes.
+inline std::set<std::string> HostsOf(const json& report, const std::string& role) {
+  std::set<std::string> hosts;
+  for (const json& process : report["processes"]) {
+    if (process["role"] == role) hosts.insert(process["host"].get<std::string>());
+  }
+  return hosts;
+}
 
 }  // namespace muster::testing

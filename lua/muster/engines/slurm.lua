@@ -42,7 +42,7 @@ return {
     { name = "gres", type = "text", line = "--gres={value}", devices = true, doc = "generic resources of each node: gpu:8" },
     { name = "constraint", type = "text", line = "--constraint={value}", doc = "features that the nodes must have" },
     { name = "exclusive", type = "flag", default = true, line = "--exclusive", doc = "whole nodes; with no, the nodes are shared" },
-    { name = "requeue", type = "requeue", doc = "requeue after these ends, at most so often: time_limit,preempted,node_fail:3" },
+    { name = "requeue", type = "requeue", doc = "requeue after these ends, at most so often: time_limit,preempted,node_fail,failed:3" },
     { name = "notice", type = "notice", doc = "how long before the time limit the run is stopped: 10m; default: what its checkpoint and its stop take" },
     { name = "each_trial", type = "each_trial", doc = "an allocation for each trial of a sweep, instead of one for all" },
     { name = "extra", type = "list", line = "{value}", doc = "further options of sbatch, as they are: --mem=0" },
@@ -62,7 +62,8 @@ return {
   signal = { "scancel", "--batch", "--signal={signal}", "{each_job}" },
   -- Slurm requeues a job that is preempted in a partition with PreemptMode=REQUEUE, and one that loses a node. With --no-kill a job that
   -- loses its first node is neither ended nor requeued: it keeps the other nodes until its time limit.
-  requeue = { line = "--requeue", otherwise = "--no-requeue", node_fail = "--no-kill=off", command = { "scontrol", "requeue", "{each_job}" } },
+  requeue = { line = "--requeue", otherwise = "--no-requeue", node_fail = "--no-kill=off", command = { "scontrol", "requeue", "{each_job}" },
+              exclude = { "scontrol", "update", "JobId={jobs}", "ExcNodeList={hosts}" } },
   -- Least load on the scheduler first; a later one is asked for the jobs that the earlier ones say nothing final of.
   queries = {
     { command = { "squeue", "--noheader", "--states=all", "--jobs={jobs}", "--format=%i|%T|%r|%N" }, form = "columns", separator = "|",

@@ -5,11 +5,11 @@ local page = ...
 local function ticked(text) return "`" .. text .. "`" end
 
 -- How a value is written, by the type of the option (engine/engine_page.h), and its type for editors.
-local DURATION, REQUEUE = 'duration with a unit: `"90m"`, `"12h"`', 'table: `{ on = { "time_limit", "preempted", "node_fail" }, max = 3 }`'
+local DURATION, REQUEUE = 'duration with a unit: `"90m"`, `"12h"`', 'table: `{ on = { "time_limit", "preempted", "node_fail", "failed" }, max = 3 }`'
 local FORMS = { count = "whole number", duration = DURATION, notice = DURATION, flag = "true or false", each_trial = "true or false",
                 list = "list of texts", table = "table", requeue = REQUEUE }
 local STUB_TYPES = { count = "integer", flag = "boolean", each_trial = "boolean", list = "string[]", table = "table<string, any>",
-                     requeue = 'string|{ on: ("time_limit"|"preempted"|"node_fail")[], max?: integer }', text = "string|integer" }
+                     requeue = 'string|{ on: ("time_limit"|"preempted"|"node_fail"|"failed")[], max?: integer }', text = "string|integer" }
 
 -- Slurm and Kubernetes have options of the command line of their own (cli/options/engine_choice.cc).
 local OPTIONS = { slurm = "slurm", kubernetes = "kubernetes" }

@@ -86,6 +86,10 @@ Result<void> EngineJobs::Signal(std::span<const std::string> jobs, const std::st
 
 Result<void> EngineJobs::Requeue(std::span<const std::string> jobs) const { return Call(RequeueCalls(page_, jobs)); }
 
+Result<void> EngineJobs::Exclude(std::span<const std::string> jobs, std::span<const std::string> hosts) const {
+  return Call(ExcludeCalls(page_, jobs, hosts));
+}
+
 std::chrono::milliseconds JobPolling::After(bool changed, bool answered) {
   if (changed && answered) next_ = kFirst;
   return std::exchange(next_, std::min(next_ * 3 / 2, kMax));

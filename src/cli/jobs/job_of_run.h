@@ -40,6 +40,8 @@ class EngineJobs {
   Result<void> Signal(std::span<const std::string> jobs, const std::string& signal) const;
   // Returns them to the queue, also the job that this is called in.
   Result<void> Requeue(std::span<const std::string> jobs) const;
+  // Of requeued jobs, whose next allocations do not have these hosts then.
+  Result<void> Exclude(std::span<const std::string> jobs, std::span<const std::string> hosts) const;
 
  private:
   Result<void> Call(const std::vector<EngineCall>& calls) const;

@@ -33,9 +33,11 @@
 #include "run/directory/run_files.h"
 #include "run/directory/run_tags.h"
 #include "run/directory/runtime_directory.h"
+#include "run/journal/run_history.h"
 #include "run/journal/run_summary.h"
 #include "run/report/report.h"
 #include "run/start/start_specs.h"
+#include "run/supervise/verdict.h"
 #include "wire/files/run_layout.h"
 
 namespace muster {
@@ -175,6 +177,7 @@ namespace fs = std::filesystem;
 constexpr const char* kTimeLimit = "time_limit";
 constexpr const char* kPreempted = "preempted";
 constexpr const char* kNodeFail = "node_fail";
+constexpr const char* kFailed = "failed";
 
 constexpr std::chrono::milliseconds kRequeuedWithin = std::chrono::seconds(30);
 
@@ -308,30 +311,86 @@ std::string SubmittedRun::EndOf(const RunOutcome& outcome) const {
   if (outcome.job_end == JobState::kPreempted) return kPreempted;
   if (announced_) return kTimeLimit;
   if (outcome.outcome == "lost" && !outcome.unheard_host.empty()) return kNodeFail;
+  const std::vector<std::string>& on = job_.record.requeue_on;
+  if (outcome.outcome == "failed" && std::find(on.begin(), on.end(), kFailed) != on.end()) return kFailed;
   return {};
+}
+
+// Gives a verdict on the last failure of this attempt, after those of the attempts before. Without one, as of a program
+// that does not exist, a requeue cannot help.
+bool SubmittedRun::FollowsVerdict() {
+  std::vector<FailureJudged> failures;
+  std::size_t before = 0;
+  for (const JobAttempt& attempt : attempts_) {
+    before = failures.size();
+    const auto recorded = ReadRun(attempt.run_dir);
+    if (!recorded) continue;  // of an attempt that was deleted: it says nothing
+    failures.insert(failures.end(), recorded->history.judged.begin(), recorded->history.judged.end());
+  }
+  if (failures.size() == before) return false;
+  for (FailureJudged& failure : failures) {
+    failure.alone = false;  // a requeue starts all processes
+    failure.replaceable = !job_.jobs.page().requeue->exclude.empty();
+  }
+  const auto site = GetSite();
+  const auto rules =
+      site ? ReadVerdictRules(site->facts.verdicts) : Result<std::vector<VerdictRule>>(Fail(site.error()));
+  if (!rules) {
+    PrintDiagnostics(rules.error());
+    return false;
+  }
+  const GivenVerdict given = GiveVerdict(failures, *rules);
+  JobAttempt& attempt = attempts_.back();
+  attempt.verdict = RestartVerdictName(given.verdict);
+  attempt.evidence = given.evidence;
+  if (given.verdict == RestartVerdict::kExcludeHost) attempt.excluded = failures.back().host_name;
+  return given.verdict != RestartVerdict::kStop;
+}
+
+// The hosts that verdicts have excluded, of the job that was requeued.
+void SubmittedRun::Exclude() const {
+  std::vector<std::string> hosts;
+  for (const JobAttempt& attempt : attempts_) {
+    if (!attempt.excluded.empty()) hosts.push_back(attempt.excluded);
+  }
+  if (hosts.empty()) return;
+  const std::array jobs = {job_.id};
+  if (const auto excluded = job_.jobs.Exclude(jobs, hosts); !excluded) PrintDiagnostics(excluded.error());
 }
 
 void SubmittedRun::Ended(const RunOutcome& outcome) {
   const std::string end = EndOf(outcome);
   if (end.empty()) return;
-  const bool follows = MayFollow(end, attempts_.size());
+  const bool helps = end != kFailed || FollowsVerdict();
+  const bool follows = helps && MayFollow(end, attempts_.size());
   // The engine may not agree that a node is lost: without another attempt there is only the report's cause.
   if (!follows && end == kNodeFail) return;
   JobAttempt& attempt = attempts_.back();
-  attempt.end = end;
+  if (follows || end != kFailed) attempt.end = end;  // else the allocation ends because the run has
   attempt.requeued = follows;
   if (end == kNodeFail) attempt.lost = outcome.unheard_host;
   if (auto written = WriteAttempts(job_.first_dir, attempts_); !written) return PrintDiagnostics(written.error());
   const UniqueFd folder = OpenRunFolder(outcome.run_dir);
   WriteReportFiles(folder.get(), outcome.run_dir);
-  if (!follows) return;
+  if (!follows) {
+    if (!helps) {
+      const std::string why = attempt.evidence.empty() ? "nothing is known about its failure" : attempt.evidence;
+      std::fprintf(stderr, "muster: %s is not requeued: %s\n", PrintableLines(job_.Text()).c_str(),
+                   Printable(why).c_str());
+    }
+    return;
+  }
   const std::string why = end == kPreempted   ? "it is being preempted"
                           : end == kTimeLimit ? "its time limit is near"
+                          : end == kFailed    ? "it failed, and " + Printable(attempt.evidence)
                                               : "it lost the node " + Printable(outcome.unheard_host);
   std::fprintf(stderr, "muster: requeueing %s: %s\n", PrintableLines(job_.Text()).c_str(), PrintableLines(why).c_str());
   const std::array jobs = {job_.id};
   auto requeued = job_.jobs.Requeue(jobs);
-  if (requeued) return AwaitRequeue();
+  if (requeued) {
+    Exclude();
+    return AwaitRequeue();
+  }
   // The engine may have been faster: it requeues by itself after a preemption, and when it finds a node lost.
   if (const auto status = StateOf(job_); status && status->state == JobState::kQueued) return;
   attempt.requeued = false;

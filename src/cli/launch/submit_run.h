@@ -37,8 +37,9 @@ class SubmittedRun {
   Result<void> Fill(const RecipeOptions& options, RunRequest& request);
   // Sets the request's directory and what records this attempt. This object must outlive the run.
   void Prepare(RunRequest& request);
-  // After the run: requeues the job if its allocation ends (its time limit, a preemption with a grace time), or has
-  // lost a node, which the engine may notice later or not at all.
+  // After the run: requeues the job if its allocation ends (its time limit, a preemption with a grace time), has lost a
+  // node, which the engine may notice later or not at all, or if the run failed and the verdict, on the failures of all
+  // attempts, is not to stop.
   void Ended(const RunOutcome& outcome);
 
  private:
@@ -46,6 +47,8 @@ class SubmittedRun {
 
   Result<void> SettleLast();
   std::string EndOf(const RunOutcome& outcome) const;
+  bool FollowsVerdict();
+  void Exclude() const;
   bool MayFollow(const std::string& end, std::size_t attempts) const;
   void Record(const std::string& run_id, const std::string& run_dir);
 

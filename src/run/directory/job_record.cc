@@ -30,8 +30,10 @@ void Fields(V& v, JobRecord& record) {
 
 template <class V>
 void Fields(V& v, JobAttempt& attempt) {
-  v("end", attempt.end), v("host", attempt.host), v("lost", attempt.lost), v("output_from", attempt.output_from);
-  v("requeued", attempt.requeued), v("run", attempt.run), v("run_dir", attempt.run_dir);
+  v("end", attempt.end), v("evidence", MayBeMissing(attempt.evidence));
+  v("excluded", MayBeMissing(attempt.excluded)), v("host", attempt.host), v("lost", attempt.lost);
+  v("output_from", attempt.output_from), v("requeued", attempt.requeued), v("run", attempt.run);
+  v("run_dir", attempt.run_dir), v("verdict", MayBeMissing(attempt.verdict));
 }
 
 struct JobAttempts {
@@ -90,6 +92,7 @@ std::string JobEndText(const std::string& end, const std::string& host) {
   if (end == "preempted") return "was preempted";
   if (end == "cancelled") return "was cancelled";
   if (end == "requeued") return "was requeued";
+  if (end == "failed") return "failed";
   if (end == "out_of_memory") return "ran out of memory";
   if (end == "node_fail" || end == "node_failed") {
     return host.empty() ? "lost a node" : "lost its node " + Printable(host);

@@ -22,7 +22,7 @@ struct JobRecord {
   std::string name;
   std::string submitted_at;             // UTC
   std::string first;                    // directory of the first attempt, absolute; empty: this one
-  std::vector<std::string> requeue_on;  // "time_limit", "preempted", "node_fail"
+  std::vector<std::string> requeue_on;  // "time_limit", "preempted", "node_fail", "failed"
   std::uint32_t requeue_max = 0;        // attempts after the first
   std::string parent;                   // as in RunRequest
   std::string resumed;
@@ -41,6 +41,9 @@ struct JobAttempt {
                           // end before the run, or it is unknown
   bool requeued = false;  // another attempt follows
   std::string lost;       // the host that was lost, of "node_fail"; empty: that of the head, or unknown
+  std::string verdict;    // on its failure, if the job is requeued by verdicts: RestartVerdictName; else empty
+  std::string evidence;   // … in one sentence
+  std::string excluded;   // the host that later attempts do not get
 
   bool operator==(const JobAttempt&) const = default;
 };

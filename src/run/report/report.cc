@@ -176,12 +176,23 @@ std::string LostText(const JobReport& job) {
                      job.said && !job.said->reason.empty() ? " (" + Printable(job.said->reason) + ")" : "");
 }
 
+namespace {
+
+// On the failure of an attempt.
+std::string VerdictLine(const JobAttempt& attempt) {
+  if (attempt.verdict.empty()) return {};
+  return fmt::format("  {:<10}{}: {}{}\n", "verdict", Printable(attempt.verdict), Printable(attempt.evidence),
+                     attempt.excluded.empty() ? "" : "; without " + Printable(attempt.excluded) + " from then on");
+}
+
+}  // namespace
+
 std::string JobLines(const JobReport& job) {
   std::string text = fmt::format("  {:<10}{}", "job", JobName(job));
   if (job.attempts.size() > 1) text += fmt::format(", attempt {} of {}", job.attempt, job.attempts.size());
   if (!job.end.empty()) text += fmt::format("; it {}", JobEndText(job.end, job.host));
   text += '\n';
-  if (job.attempts.size() < 2) return text;
+  if (job.attempts.size() < 2) return text + (job.attempts.empty() ? "" : VerdictLine(job.attempts.front()));
   for (std::size_t i = 0; i < job.attempts.size(); ++i) {
     const JobAttempt& attempt = job.attempts[i];
     text += fmt::format(
@@ -190,6 +201,7 @@ std::string JobLines(const JobReport& job) {
             ? ""
             : fmt::format(", job {}", JobEndText(attempt.end, attempt.lost.empty() ? attempt.host : attempt.lost)),
         Printable(attempt.run_dir));
+    text += VerdictLine(attempt);
   }
   return text;
 }

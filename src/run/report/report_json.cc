@@ -232,6 +232,9 @@ template <class V>
 void Parts(V& v, const JobAttempt& attempt) {
   v("run", attempt.run), v("run_dir", attempt.run_dir), v("host", attempt.host), v("end", OrNull(attempt.end));
   v("lost", OrNull(attempt.lost)), v("requeued", attempt.requeued);
+  v("verdict", OnlyIf(!attempt.verdict.empty(), attempt.verdict));
+  v("evidence", OnlyIf(!attempt.verdict.empty(), attempt.evidence));
+  v("excluded", OnlyIf(!attempt.excluded.empty(), attempt.excluded));
 }
 
 template <class V>
