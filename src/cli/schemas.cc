@@ -177,6 +177,7 @@ constexpr auto kSchemas = std::to_array<PublishedSchema>({
     {"comparison", "muster ls SWEEP SWEEP --json", [] { return Unless(ComparisonSchema()); }},
     {"best", "muster best --json", [] { return Unless(BestSchema()); }},
     {"edit", "muster edit --json", [] { return Unless(EditSchema()); }},
+    {"simulation", "muster simulate --json", [] { return Unless(SimulationSchema()); }},
     {"importance", "muster importance --json", [] { return Unless(ImportanceSchema()); }},
     {"whatif", "muster whatif SWEEP --json", [] { return Unless(WhatIfSchema()); }},
     {"whatif-run", "muster whatif RUN --json", [] { return Unless(WhatIfOfRunSchema()); }},

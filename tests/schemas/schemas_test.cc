@@ -235,6 +235,7 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("trial", {"show", "search:best", "--json"});
   Printed("suggestion", {"explain", "search:0", "--json"});
   Printed("importance", {"importance", "search", "--json"});
+  Printed("simulation", {"simulate", train, "--between", "1d", "--time", "3d", "--lives", "2", "--sweep", "--json"});
   Printed("whatif", {"whatif", "rungs", "--eta", "3", "--json"});
   Printed("edit",
           {"edit", "rungs", train, "--grid", "lr=0.1,0.4", "--minimize", "loss", "--asha", "step:1..4/2", "--json"});

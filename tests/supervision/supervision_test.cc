@@ -1,6 +1,9 @@
 // Tests recipes with `after`, `ready`, `restart`, `limits` and `done`, run by the muster program with real processes.
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -127,6 +130,56 @@ TEST(Simulate, ComparesSettings) {
   std::ofstream(folder.Folder() + "/trace") << "10 x\n";
   const CommandResult refused = folder.Muster({"simulate", "recipe.lua", "--failures", "trace"});
   EXPECT_NE(refused.err.find("\"10 x\" is no failure"), std::string::npos) << refused.err;
+}
+
+TEST(Simulate, SweepsAboutTheBestIntervalWithRememberedFailures) {
+  RunFolder folder;
+  folder.WriteRecipe("job:workers { count = 4, devices = 0, command = { probe, 'exit', '0' } }",
+                     "cluster = { hosts = 2, devices_per_host = 2 },");
+  const std::string state = folder.Folder() + "/state";
+  const auto simulate = [&](const Words& options) {
+    Words words = {MusterProgram(), "simulate", "recipe.lua", "--history", "--time", "20d"};
+    words.insert(words.end(), options.begin(), options.end());
+    return RunCommand({words, {"PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + state}, folder.Folder()});
+  };
+  const Words call = {"--sweep", "--lives", "2", "--json"};
+  const CommandResult unknown = simulate(call);
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.out.find("no failure of a host is remembered"), std::string::npos) << unknown.out;
+  std::filesystem::create_directories(state + "/muster");
+  std::ofstream history(state + "/muster/host_history.jsonl");
+  for (const auto& [host, days, failures] : {std::tuple("a", 50, 1), std::tuple("b", 30, 2)}) {
+    history << json{{"host", host},    {"runs", 1},      {"seconds", days * 86'400},      {"failures", failures},
+                    {"first_seen", 1}, {"last_seen", 1}, {"last_failures", json::array()}}
+                   .dump()
+            << "\n";
+  }
+  history.close();
+  const CommandResult swept = simulate(call);
+  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  const json shown = json::parse(swept.out);
+  EXPECT_NEAR(shown["rate"]["between_s"].get<double>(), 80.0 / 3 * 86'400, 1);
+  ASSERT_EQ(shown["settings"].size(), 5U * 4U * 2U) << "intervals, spares, policies";
+  const double best = shown["best_interval_s"];
+  EXPECT_NEAR(shown["settings"][2]["checkpoint_s"].get<double>(), best, 1);
+  double most = 0;
+  for (const auto& setting : shown["settings"]) {
+    double share = 0;
+    for (const auto& row : setting["rows"]) share += row["median"].get<double>();
+    EXPECT_NEAR(share, 1, 0.02) << setting;
+    const double kept = setting["rows"]["kept"]["median"];
+    EXPECT_NEAR(setting["kept_per_host"].get<double>(), kept * 2 / (2 + setting["spares"].get<double>()), 1e-9);
+    most = std::max(most, kept);
+  }
+  EXPECT_EQ(shown["settings"][shown["most_kept"].get<std::size_t>()]["rows"]["kept"]["median"], most);
+  const CommandResult text = simulate({"--spare-hosts", "0,1"});
+  EXPECT_NE(text.out.find("a host fails every 640 h 0 min (3 failures in 1920 h 0 min of all 2 remembered hosts)"),
+            std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("most is kept"), std::string::npos) << text.out;
+  const CommandResult both = simulate({"--between", "1d"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_NE(both.err.find("one of --between TIME, --history and --failures FILE"), std::string::npos) << both.err;
 }
 
 TEST(Restart, OnlyReportsAVerdictUnlessItIsAskedFor) {

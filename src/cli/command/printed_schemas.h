@@ -14,6 +14,7 @@ std::string RewriteSchema();       // muster check --rewrite --json
 std::string EnvironmentSchema();   // muster plan --env PROCESS --json
 std::string ParamsSchema();        // muster params --json
 std::string SuggestionSchema();    // muster explain SWEEP:TRIAL --json
+std::string SimulationSchema();    // muster simulate --json
 std::string WhyNotSchema();        // muster why-not --json
 std::string RecipesSchema();       // muster ls --recipes --json
 std::string RunsSchema();          // muster ls --json

@@ -47,7 +47,7 @@
 #include "run/report/ledger_reader.h"
 #include "run/report/rehearsal.h"
 #include "run/report/report.h"
-#include "run/simulate/checkpoint_advice.h"
+#include "run/simulate/run_advice.h"
 #include "sweep/index/sweep_view.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
@@ -465,11 +465,11 @@ struct ReportOptions {
   std::string html;
 };
 
-// From what the run's checkpoints took, and what is remembered of its hosts.
-std::optional<CheckpointAdvice> AdviceOn(const std::string& folder, const Report& report) {
-  if (report.rehearsal) return std::nullopt;
+// What would keep more of its work, from its checkpoints, its time in the queue and what is remembered of its hosts.
+std::vector<std::string> AdviceOn(const std::string& folder, const Report& report) {
+  if (report.rehearsal) return {};
   const auto run = ReadLedgerRun(folder);
-  if (!run) return std::nullopt;
+  if (!run) return {};
   std::vector<SavedCheckpoint> saved;
   for (const CheckpointWrite& write : run->writes) {
     saved.push_back({static_cast<double>(write.from) / 1e9, static_cast<double>(write.to) / 1e9});
@@ -482,14 +482,17 @@ std::optional<CheckpointAdvice> AdviceOn(const std::string& folder, const Report
   }
   std::set<std::string> hosts;
   for (const ProcessReport& process : report.processes) hosts.insert(process.host);
-  double seconds = 0;
-  double failures = 0;
-  for (const HostHistory& host : ReadHostHistory(HostHistoryFile(OwnVariables()))) {
-    if (!hosts.contains(host.host)) continue;
-    seconds += static_cast<double>(host.seconds);
-    failures += static_cast<double>(host.failures);
+  if (hosts.empty()) return {};
+  const HostFailures remembered = FailuresOf(ReadHostHistory(HostHistoryFile(OwnVariables())), hosts);
+  const auto count = static_cast<double>(run->plan->hosts.size());
+  std::vector<std::string> advice;
+  if (const auto interval = AdviseInterval(saved, start_s, remembered, count)) advice.push_back(AdviceText(*interval));
+  const std::size_t replaced = report.replacements.size();
+  if (report.outcome == "failed" && report.receipt.silent_hosts.size() > replaced) {
+    const auto spares = AdviseSpares(InSeconds(run->queued_ns), remembered, count, static_cast<unsigned>(replaced));
+    if (spares) advice.push_back(AdviceText(*spares));
   }
-  return AdviseInterval(saved, start_s, seconds, failures, static_cast<double>(run->plan->hosts.size()));
+  return advice;
 }
 
 // The words name runs, sweeps and trials, or folders of them.
@@ -573,8 +576,8 @@ int RunReport(const ReportOptions& options) {
                                : ReportText(*report, view);
   std::fputs((options.json ? WithArchiveNames(text) : FittedLines(WithArchiveNames(text), OutputColumns(0))).c_str(),
              stdout);
-  if (const auto advice = options.json ? std::nullopt : AdviceOn(*folder, *report)) {
-    std::printf("  %-10s%s\n", "advice", Printable(AdviceText(*advice)).c_str());
+  for (const std::string& advice : options.json ? std::vector<std::string>() : AdviceOn(*folder, *report)) {
+    std::printf("  %-10s%s\n", "advice", Printable(advice).c_str());
   }
   if (report->rehearsal && !options.json) {
     if (const auto rehearsal = ReadRehearsal(*folder))

@@ -108,6 +108,23 @@ std::vector<HostHistory> ReadHostHistory(const std::string& file) {
   return bytes ? ParseHistory(*bytes) : std::vector<HostHistory>();
 }
 
+HostFailures FailuresOf(const std::vector<HostHistory>& hosts, const std::set<std::string>& names) {
+  HostFailures sum;
+  for (const HostHistory& host : hosts) {
+    if (!names.empty() && !names.contains(host.host)) continue;
+    ++sum.hosts;
+    sum.seconds += static_cast<double>(host.seconds);
+    sum.failures += static_cast<double>(host.failures);
+    const auto lost = std::count_if(host.last_failures.begin(), host.last_failures.end(),
+                                    [](const HostFirstFailure& failure) { return failure.process.empty(); });
+    if (lost > 0) {
+      sum.lost += static_cast<double>(host.failures) * static_cast<double>(lost) /
+                  static_cast<double>(host.last_failures.size());
+    }
+  }
+  return sum;
+}
+
 bool RememberHostUse(const std::string& file, const std::vector<HostUse>& used, std::uint64_t now) {
   return ReplaceUserStateFile(file, [&] {
     std::vector<HostHistory> hosts = ReadHostHistory(file);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,18 @@ std::string HostHistoryFile(const std::vector<std::string>& environment);
 
 // By name; empty if there is no file, or it cannot be read.
 std::vector<HostHistory> ReadHostHistory(const std::string& file);
+
+// How often hosts have failed.
+struct HostFailures {
+  std::size_t hosts = 0;
+  double seconds = 0;   // in which runs had them
+  double failures = 0;  // that happened first there
+  double lost = 0;      // … of the host itself, by the share of those among the failures that are remembered
+
+  bool operator==(const HostFailures&) const = default;
+};
+// Of the remembered hosts with these names; of all if `names` is empty.
+HostFailures FailuresOf(const std::vector<HostHistory>& hosts, const std::set<std::string>& names);
 
 // Returns false on errors, which are harmless. Modes as of the file of bad hosts (bad_hosts.h).
 bool RememberHostUse(const std::string& file, const std::vector<HostUse>& used, std::uint64_t now);
