@@ -24,6 +24,7 @@
 #include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
 #include "cli/options/recipe_options.h"
+#include "cli/plan/failure_trace.h"
 #include "run/journal/journal.h"
 #include "run/simulate/job_simulation.h"
 
@@ -65,9 +66,9 @@ Result<double> DurationOf(const std::string& option, const std::string& text, bo
   return Fail(WrongUse(fmt::format("{} {}: this is no duration", option, Quoted(text)), DurationHint(text, "30m")));
 }
 
-// Lines "SECONDS HOST [SECONDS DOWN]", separated by blanks, commas or tabs; '#' begins a comment. Hosts are numbers,
-// those of the job from 0, then its spares.
-Result<std::vector<SimulatedFailure>> ReadTrace(const std::string& file, double down_s) {
+}  // namespace
+
+Result<std::vector<SimulatedFailure>> ReadFailureTrace(const std::string& file, double down_s) {
   const auto text = ReadSmallFile(file, kMaxTrace);
   if (!text) return Fail(Error("file", {}, text.error()));
   std::vector<SimulatedFailure> failures;
@@ -97,6 +98,8 @@ Result<std::vector<SimulatedFailure>> ReadTrace(const std::string& file, double 
                    [](const SimulatedFailure& a, const SimulatedFailure& b) { return a.at < b.at; });
   return failures;
 }
+
+namespace {
 
 // "recipe", "none", "verdict" or a number of restarts.
 Result<Plan> WithPolicy(Plan plan, const std::string& policy) {
@@ -260,7 +263,7 @@ class Simulating {
       if (!(options_.shape >= 0.2 && options_.shape <= 10))
         return Fail(WrongUse(fmt::format("--shape must be from 0.2 to 10, got {}", options_.shape)));
     } else {
-      auto trace = ReadTrace(options_.failures, down_s_);
+      auto trace = ReadFailureTrace(options_.failures, down_s_);
       if (!trace) return Fail(std::move(trace.error()));
       trace_ = *std::move(trace);
     }
