@@ -6,7 +6,7 @@
   const { el } = muster;
   const LANE = 16;
   const MARGIN = { top: 22, right: 20, bottom: 28, left: 150 };
-  const MARKS = { restart: ["▸", "restart"], checkpoint: ["◆", "checkpoint"], dump: ["●", "dump"], silent: ["…", "silent for too long"], signal: ["▾", "signal"], stop: ["■", "stop"], origin: ["✕", "first failure"] };
+  const MARKS = { restart: ["▸", "restart"], checkpoint: ["◆", "checkpoint"], dump: ["●", "dump"], silent: ["…", "silent for too long"], signal: ["▾", "signal"], stop: ["■", "stop"], fault: ["▼", "fault of a drill"], origin: ["✕", "first failure"] };
 
   muster.view({
     id: "lanes",

@@ -54,6 +54,8 @@ constexpr Command kCommands[] = {
      SetupRetry},
     {"rehearse", "dry run on the real hosts, with a stub instead of each process",
      "muster rehearse recipes/pipeline.lua --host n[01-04]", true, SetupRehearse},
+    {"drill", "rehearse with faults, and check what the recipe promises",
+     "muster drill train.lua --stub --inject kill:worker:0@5s --inject stop:worker:1@10s+2s", true, SetupDrill},
     {"stub", "run the checks of one rehearsed process here", "muster stub -- python3 train.py --data data/digits.csv",
      true, SetupStub},
     {"doctor", "check hosts and compare them", "muster doctor --host n[01-16] recipes/data_parallel.lua", true,

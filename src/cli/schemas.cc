@@ -163,6 +163,7 @@ constexpr auto kSchemas = std::to_array<PublishedSchema>({
     {"schemas", "muster docs --schema --json", SchemaList},
     {"doctor", "muster doctor --json", [] { return Unless(InspectionSchema()); }},
     {"rehearsal", "muster rehearse --json", [] { return Unless(RehearsalSchema()); }},
+    {"drill", "muster drill --json", [] { return Unless(DrillSchema()); }},
     {"stub", "muster stub --json", StubReportSchema},
     {"recipes", "muster ls --recipes --json", [] { return Unless(RecipesSchema()); }},
     {"runs", "muster ls --json", [] { return Unless(RunsSchema()); }},

@@ -470,6 +470,8 @@ void CheckedChannel::ExpectAnswer(bool at_once) {
   if (!state_->broken) state_->below->ExpectAnswer(at_once);
 }
 
+bool CheckedChannel::Hold(bool held) { return !state_->broken && state_->below->Hold(held); }
+
 void CheckedChannel::SetReceiver(Receiver receiver) { state_->receiver = std::move(receiver); }
 
 Result<std::unique_ptr<Channel>> Transport::Connect(boost::asio::io_context& io, const TransportHost& host) {

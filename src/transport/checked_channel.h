@@ -255,6 +255,7 @@ class CheckedChannel final : public Channel {
   void Send(const AgentCommand& command) override;
   void SetReceiver(Receiver receiver) override;
   void ExpectAnswer(bool at_once) override;
+  bool Hold(bool held) override;
 
  private:
   struct State;

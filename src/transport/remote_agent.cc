@@ -312,6 +312,13 @@ void CommandCarrier::Cut(bool await) {
   if (await) TakeCommand();
 }
 
+// Its stopped command passes on nothing in either direction, and both sides hear nothing.
+bool CommandCarrier::Hold(bool held) {
+  if (!command_ || command_->end()) return false;
+  command_->Signal(held ? SIGSTOP : SIGCONT);
+  return true;
+}
+
 void CommandCarrier::Conclude() {
   const EndedProcess end = *command_->end();
   const bool open = agent_.link().state == RemoteAgent::State::kOpen;

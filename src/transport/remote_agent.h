@@ -53,6 +53,11 @@ class AgentCarrier {
   virtual void AskWhetherPaused(std::function<void(const std::string& phrase)> answer) { answer({}); }
   // Ends the connection. `await`: on return it is gone.
   virtual void Cut(bool await) = 0;
+  // As Channel::Hold.
+  virtual bool Hold(bool held) {
+    static_cast<void>(held);
+    return false;
+  }
   // The connection is over: nothing may be called later.
   virtual void OnStop() = 0;
   // After OnStop(), for a channel that was destroyed before its end: sees to it that the agent ends. May block for a
@@ -96,6 +101,7 @@ class RemoteAgent : public std::enable_shared_from_this<RemoteAgent> {
   // Finish, before there is an agent, abandons the connection.
   void Send(const AgentCommand& command);
   void BreakOff(const std::string& why);
+  bool Hold(bool held) { return link_.state == State::kOpen && carrier_->Hold(held); }
   // The channel is destroyed: no further messages.
   void Close();
 
@@ -159,6 +165,7 @@ class RemoteChannel final : public UncheckedChannel {
   void Send(const AgentCommand& command) override { agent_->Send(command); }
   void SetReceiver(Receiver receiver) override { agent_->SetReceiver(std::move(receiver)); }
   void BreakOff(const std::string& why) override { agent_->BreakOff(why); }
+  bool Hold(bool held) override { return agent_->Hold(held); }
 
  private:
   const std::shared_ptr<RemoteAgent> agent_;
@@ -240,6 +247,7 @@ class CommandCarrier final : public AgentCarrier {
   bool TakeOwnEnd(const AgentExited& end) override;
   void OnWireEnd(const std::string& reason) override;
   void Cut(bool await) override;
+  bool Hold(bool held) override;
   void OnStop() override;
   void OnClose(bool open) override;
 

@@ -74,6 +74,12 @@ class Channel {
   // killed with everything that it started, and AgentLost reports that. With `at_once` it must answer within a second.
   // Does nothing for transports whose agents send heartbeats all the time.
   virtual void ExpectAnswer(bool at_once) { static_cast<void>(at_once); }
+  // A drill: holds the connection as a cut cable would, or lets it go on. Returns whether it can: false where nothing
+  // but a pair of descriptors is between head and agent, or somebody else carries the connection.
+  virtual bool Hold(bool held) {
+    static_cast<void>(held);
+    return false;
+  }
 };
 
 struct TransportHost {

@@ -72,6 +72,8 @@ TEST(ControlProtocol, RefusesUnknownRequests) {
       {"{\"format\":1,\"ask\":\"stop\",\"force\":true}", "unknown key \"force\""},
       {"{\"format\":1,\"ask\":\"status\",\"now\":true}", "only for a stop"},
       {"{\"format\":1,\"ask\":\"dump\",\"dump\":true}", "only for a stop"},
+      {"{\"format\":1,\"ask\":\"fault\",\"fault\":\"kill\"}", "required for fault"},
+      {"{\"format\":1,\"ask\":\"status\",\"lasts_ms\":1}", "valid only for it"},
       {"{\"format\":1,\"ask\":\"steer\"}", "required for steer"},
       {"{\"format\":1,\"ask\":\"steer\",\"slots\":0}", "wrong type"},
       {"{\"format\":1,\"ask\":\"steer\",\"slots\":4294967297}", "wrong type"},

@@ -100,6 +100,7 @@ JournalContents JournalOfTheHistory() {
       RunEnded{Cause::kStopped, 130, "stopped", 12, 4096},                                                      // 59
       FailureJudged{0, 0, 0, "m0", "exit", "f", "exit (code 3)", 7, "/c/step_3", 5, true, false, "2x3x2", true,
                     RestartVerdict::kStop, "rule", "evidence", true},  // 60
+      FaultInjected{FaultKind::kCut, "", 0, "m0", 2'000},              // 61
       // Without effect: numbers that the plan does not have.
       FirstFailure{7, 0},
   };
@@ -132,8 +133,8 @@ TEST_F(RunHistoryTest, HasTheBeginningTheEndAndThePhases) {
   ASSERT_TRUE(history.ended);
   EXPECT_EQ(history.ended->cause, Cause::kStopped);
   EXPECT_EQ(history.first, Mark(1));
-  EXPECT_EQ(history.last, Mark(60)) << "records that do not fit do not count";
-  EXPECT_EQ(history.damage, "the last line is cut; record 61 (first_failure) names process 7, and the plan has 3");
+  EXPECT_EQ(history.last, Mark(61)) << "records that do not fit do not count";
+  EXPECT_EQ(history.damage, "the last line is cut; record 62 (first_failure) names process 7, and the plan has 3");
   ASSERT_EQ(history.phases.size(), 1U);
   EXPECT_EQ(history.phases[0], (Recorded<PhaseChanged>{{Phase::kPreparing, Phase::kStarting}, Mark(16)}));
   EXPECT_EQ(history.stop_requests, (std::vector{Recorded<StopRequested>{{1, 2, false, ""}, Mark(52)}}));

@@ -203,6 +203,8 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   Printed("runs", {"ls", "--where", "nothing == 1", "--json"});
   AddLines("journal", "watch", Call({"watch", "train", "--json"}).out);
   Printed("rehearsal", {"rehearse", train, "--json"});
+  Printed("drill", {"drill", train, "--stub", "--step", "10ms", "--steps", "30", "--inject", "stop:worker:0@50ms+50ms",
+                    "--json"});
   Printed("doctor", {"doctor", "--json"});
   Printed("clean", {"clean", "--json"});
   Printed("hosts", {"hosts", "--json"});
@@ -290,6 +292,12 @@ TEST_F(Schemas, DescribeWhatIsPrintedAndStored) {
   notice.trials.emplace();
   notice.metrics.emplace("loss", 0.5);
   Add("notice", "of a sweep", NoticeLine(notice));
+  ControlRequest fault;
+  fault.ask = ControlRequest::Ask::kFault;
+  fault.fault = "stop";
+  fault.target = "worker.3";
+  fault.lasts_ms = 5'000;
+  Add("control-request", "fault", ControlRequestLine(fault));
   ControlRequest steer;
   steer.ask = ControlRequest::Ask::kSteer;
   steer.slots = 2;

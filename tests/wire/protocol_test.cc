@@ -62,7 +62,9 @@ std::vector<AgentCommand> EveryCommand() {
       FilesStored{true},
       OpenAgent{4'294'967'295U},
       ToAgent{7, std::string("\0x", 2)},
-      CloseAgent{7}};
+      CloseAgent{7},
+      SignalProcess{{3, 1}, 19},
+      KillAgent{}};
 }
 
 std::vector<AgentMessage> EveryMessage() {

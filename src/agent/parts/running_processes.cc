@@ -347,6 +347,12 @@ std::string RunningProcesses::Do(const StopProcesses& command) {
   return {};
 }
 
+std::string RunningProcesses::Do(const SignalProcess& command) {
+  if (command.signal < 1 || command.signal > SIGRTMAX) return fmt::format("{} is not a signal", command.signal);
+  children_.Disturb(command.who.process, command.who.attempt, command.signal);
+  return {};
+}
+
 void RunningProcesses::OnExited(const ProcessExited& event) {
   ++state_.reaped;
   state_.means.insert(state_.process.launcher.mechanisms().pidfd ? "pidfd" : "sigchld");

@@ -141,6 +141,7 @@ class RunningProcesses : public AgentPart {
   std::string Do(DefineEnvironment& command);
   std::string Do(const StartProcess& command);
   std::string Do(const StopProcesses& command);
+  std::string Do(const SignalProcess& command);
   std::string Do(const RequestOutput& command) const;
 
   const RunningProcessTable& table() const { return table_; }

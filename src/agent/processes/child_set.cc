@@ -218,6 +218,14 @@ void ChildSet::Stop(ProcessId process, std::uint32_t attempt, int signal, std::c
   if (!alarm_ || *child.kill_at < *alarm_) SetAlarm(*child.kill_at);
 }
 
+void ChildSet::Disturb(ProcessId process, std::uint32_t attempt, int signal) {
+  const auto found = children_.find({process, attempt});
+  if (found == children_.end() || HasEnded(found->second.launched.ref())) return;
+  const pid_t pid = found->second.launched.pid();
+  ::kill(-pid, signal);
+  if (::getpgid(pid) != pid) ::kill(pid, signal);
+}
+
 void ChildSet::KillAll() {
   for (auto& [key, child] : children_) {
     child.kill_at.reset();

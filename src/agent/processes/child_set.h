@@ -91,6 +91,9 @@ class ChildSet {
   // if the process is not running. The SIGCONT is not reported.
   void Stop(ProcessId process, std::uint32_t attempt, int signal, std::chrono::milliseconds grace);
 
+  // Sends `signal` to the group, and reports nothing. Does nothing if the process is not running.
+  void Disturb(ProcessId process, std::uint32_t attempt, int signal);
+
   // Sends SIGKILL to every group, now.
   void KillAll();
 

@@ -278,6 +278,7 @@ void Agent::Execute(AgentCommand& command) {
           [&](const Hello& hello) { check(Do(hello)); },
           [&](const HeadHeartbeat& heartbeat) { Do(heartbeat); },
           [&](const Finish& finish) { check(Do(finish)); },
+          [](const KillAgent&) { ::kill(::getpid(), SIGKILL); },
           // The run directory
           [&](const PlaceFile& file) { check(state_.host_folder.Put(file)); },
           [&](const FilesStored& answer) { check(Do(answer)); },
@@ -295,6 +296,7 @@ void Agent::Execute(AgentCommand& command) {
           [&](DefineEnvironment& define) { check(processes_.Do(define)); },
           [&](const StartProcess& start) { check(processes_.Do(start)); },
           [&](const StopProcesses& stop) { check(processes_.Do(stop)); },
+          [&](const SignalProcess& order) { check(processes_.Do(order)); },
           [&](const RequestOutput& ask) { processes_.Do(ask); },
           [&](const TakeDump& take) { dumps_.Do(take, processes_.table()); },
           [&](const PtyBytes& typed) { check(terminals_.Typed(typed) ? "" : "more was typed than was granted"); },

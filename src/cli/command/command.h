@@ -59,6 +59,7 @@ std::function<int()> SetupHosts(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRun(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupReplay(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation);
+std::function<int()> SetupDrill(CLI::App& app, const Invocation& invocation);
 std::function<int()> SetupStub(CLI::App& app, const Invocation& invocation);
 
 // The commands about sweeps.

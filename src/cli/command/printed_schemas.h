@@ -33,6 +33,7 @@ std::string SweepReportSchema();   // muster show SWEEP --json
 std::string TrialSchema();         // muster show SWEEP:TRIAL --json
 std::string CleanSchema();         // muster clean --json
 std::string HostsSchema();         // muster hosts --json
+std::string DrillSchema();         // muster drill --json
 std::string LimitsSchema();        // muster steer --json
 std::string ServerSchema();        // muster serve --json
 

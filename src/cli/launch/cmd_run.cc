@@ -1,6 +1,6 @@
 // muster run: evaluates a recipe (or takes a plan) and runs it, on this machine or on named hosts. muster replay: the
 // same with the plan of an earlier run. muster rehearse and muster stub: the same with stubs instead of the
-// processes, and one of these stubs by hand (src/stub/).
+// processes, and one of these stubs by hand (src/stub/). muster drill: the same with faults (drill_run.h).
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -31,6 +31,7 @@
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
 #include "cli/launch/background_run.h"
+#include "cli/launch/drill_run.h"
 #include "cli/launch/run_preparation.h"
 #include "cli/launch/submit_run.h"
 #include "cli/lookup/current_site.h"
@@ -475,6 +476,10 @@ Result<void> RunCall::ReachHosts() {
 }
 
 Result<int> RunCall::Start() {
+  if (options_.drill) {
+    if (auto done = options_.drill->Run(std::move(request_), *transport_); !done) return Fail(done.error());
+    return kExitOk;
+  }
   if (options_.rehearse) return Rehearse(*options_.rehearse, std::move(request_), *transport_);
   if (options_.detach) return RunInBackground(std::move(request_), *transport_);
   const auto outcome = RunPlan(request_, *transport_);
@@ -557,6 +562,30 @@ std::function<int()> SetupRehearse(CLI::App& app, const Invocation& invocation) 
   return [options] {
     if (options->source.plan_file.empty()) SettleResumed(options->source.recipe);
     return RunRecipe(*options);
+  };
+}
+
+std::function<int()> SetupDrill(CLI::App& app, const Invocation& invocation) {
+  auto options = std::make_shared<RunOptions>();
+  auto drill = std::make_shared<DrillOptions>();
+  AddRecipeOptions(app, options->source.recipe, invocation, false);
+  app.add_option("--plan", options->source.plan_file, "drill exactly this plan (output of muster plan --json)")
+      ->type_name("FILE");
+  AddDrillOptions(app, *drill);
+  app.add_option("--isolate", options->isolate, "as for muster run")->type_name("KIND");
+  AddAgentOption(app, options->agent);
+  app.add_option("--host-lease", options->lease, "heartbeat timeout of other hosts (default: 10s)")->type_name("TIME");
+  AddElsewhereOptions(app, options->elsewhere);
+  return [options, drill] {
+    if (options->source.plan_file.empty()) SettleResumed(options->source.recipe);
+    options->drill = std::make_shared<Drill>(*drill);
+    do {
+      const auto ran = RunCall(*options).Run();
+      if (!ran) return Refuse(ran.error(), drill->json);
+      options->source.recipe.checkpoint.clear();
+      options->source.recipe.resume = options->drill->ToResume();
+    } while (!options->source.recipe.resume.empty());
+    return options->drill->Finish();
   };
 }
 

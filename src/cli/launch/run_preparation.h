@@ -2,6 +2,7 @@
 // earlier run; for runs on other hosts checks of the hosts, the code to ship, and the record of hosts that failed.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,8 @@ struct RehearseOptions {
   bool json = false;
 };
 
+class Drill;  // cli/launch/drill_run.h
+
 struct RunOptions : StartOptions {
   PlanSource source;
   std::string run_dir;
@@ -74,6 +77,7 @@ struct RunOptions : StartOptions {
   std::string without;
   std::vector<std::string> faults;
   std::optional<RehearseOptions> rehearse;  // muster rehearse
+  std::shared_ptr<Drill> drill;             // muster drill; null: another command
   std::string submitted;                    // the directory of the run, in the job that it was submitted as
 };
 

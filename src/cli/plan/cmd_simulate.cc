@@ -28,6 +28,7 @@
 #include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
 #include "cli/options/recipe_options.h"
+#include "cli/plan/failure_trace.h"
 #include "run/hosts/host_history.h"
 #include "run/journal/journal.h"
 #include "run/simulate/job_simulation.h"
@@ -79,9 +80,9 @@ Result<double> DurationOf(const std::string& option, const std::string& text, bo
   return Fail(WrongUse(fmt::format("{} {}: this is no duration", option, Quoted(text)), DurationHint(text, "30m")));
 }
 
-// Lines "SECONDS HOST [SECONDS DOWN]", separated by blanks, commas or tabs; '#' begins a comment. Hosts are numbers,
-// those of the job from 0, then its spares.
-Result<std::vector<SimulatedFailure>> ReadTrace(const std::string& file, double down_s) {
+}  // namespace
+
+Result<std::vector<SimulatedFailure>> ReadFailureTrace(const std::string& file, double down_s) {
   const auto text = ReadSmallFile(file, kMaxTrace);
   if (!text) return Fail(Error("file", {}, text.error()));
   std::vector<SimulatedFailure> failures;
@@ -111,6 +112,8 @@ Result<std::vector<SimulatedFailure>> ReadTrace(const std::string& file, double 
                    [](const SimulatedFailure& a, const SimulatedFailure& b) { return a.at < b.at; });
   return failures;
 }
+
+namespace {
 
 // "recipe", "none", "verdict" or a number of restarts.
 Result<Plan> WithPolicy(Plan plan, const std::string& policy) {
@@ -314,7 +317,7 @@ class Simulating {
       if (!mean) return Fail(mean.error());
       rate_ = FailureRate{*mean, options_.shape, down_s_};
     } else if (!options_.history) {
-      auto trace = ReadTrace(options_.failures, down_s_);
+      auto trace = ReadFailureTrace(options_.failures, down_s_);
       if (!trace) return Fail(std::move(trace.error()));
       trace_ = *std::move(trace);
     }

@@ -43,7 +43,7 @@ inline constexpr std::size_t kMaxControlRequest = 4096;    // longest line to th
 inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and from the head
 
 struct ControlRequest {
-  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses, kOpen, kSteer };
+  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses, kOpen, kSteer, kFault };
   Ask ask = Ask::kStatus;
   bool now = false;   // kStop only: kill at once
   bool dump = false;  // kStop only: take a dump first
@@ -54,6 +54,10 @@ struct ControlRequest {
   std::optional<std::uint32_t> slots = {};
   std::uint64_t add_trials = 0;
   std::vector<Value::Map> points = {};
+  // For kFault: what happens, to which process ("worker.3") or host, and for how long; 0: for good.
+  std::string fault = {};  // a name of kFaultKindNames
+  std::string target = {};
+  std::uint64_t lasts_ms = 0;
 
   bool operator==(const ControlRequest&) const = default;
 };

@@ -180,6 +180,14 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
       return answer;
     }
   }
+  if (request->ask == ControlRequest::Ask::kFault) {
+    const auto injected =
+        calls_.fault ? calls_.fault(*request) : tl::make_unexpected(std::string("faults are injected into runs"));
+    if (!injected) {
+      answer.error = injected.error();
+      return answer;
+    }
+  }
   if (request->ask == ControlRequest::Ask::kSteer) {
     const auto limits = calls_.steer ? calls_.steer(*request)
                                      : tl::make_unexpected(std::string("a run has no trials: ask the head of a sweep"));

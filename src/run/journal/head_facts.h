@@ -245,6 +245,17 @@ struct FailureTraced {
   bool operator==(const FailureTraced&) const = default;
 };
 
+// What a drill does to a run (docs/drill.md).
+enum class FaultKind : std::uint8_t {
+  kKill,   // a process gets SIGKILL
+  kStop,   // … SIGSTOP
+  kSlow,   // the processes of a host run half of the time
+  kAgent,  // the agent of a host gets SIGKILL
+  kCut,    // the connection to a host is held
+  kHead    // the head gets SIGKILL; never in a journal
+};
+inline constexpr std::array<std::string_view, 6> kFaultKindNames = {"kill", "stop", "slow", "agent", "cut", "head"};
+
 enum class RestartVerdict : std::uint8_t { kRestart, kStop, kExcludeHost };
 inline constexpr std::array<std::string_view, 3> kRestartVerdictNames = {"restart", "stop", "exclude_host"};
 std::string_view RestartVerdictName(RestartVerdict verdict);
@@ -358,6 +369,17 @@ struct DumpEnded {
   bool complete = true;  // every host reported everything
 
   bool operator==(const DumpEnded&) const = default;
+};
+
+// A drill has injected a fault (docs/drill.md). Written before it is.
+struct FaultInjected {
+  FaultKind kind = FaultKind::kKill;
+  std::string process;         // "worker.3"; empty for faults of hosts
+  std::uint32_t attempt = 0;   // of the process
+  std::string host;            // as the user named it
+  std::uint64_t lasts_ms = 0;  // 0: for good
+
+  bool operator==(const FaultInjected&) const = default;
 };
 
 struct FinishOrdered {

@@ -108,6 +108,11 @@ void Fields(V& v, EngineAnswered& e) {
   v("host", e.host), v("what", e.what);
 }
 template <class V>
+void Fields(V& v, FaultInjected& e) {
+  v("kind", WithNames(e.kind, kFaultKindNames)), v("process_name", e.process), v("on_attempt", e.attempt);
+  v("host_name", e.host), v("lasts_ms", e.lasts_ms);
+}
+template <class V>
 void Fields(V&, FinishOrdered&) {}
 template <class V>
 void Fields(V& v, RunEnded& e) {
@@ -177,7 +182,7 @@ constexpr EntryNames<JournalEntry> kEntryNames = {
     "process_dumped",  "host_dumped",     "dump_requested", "dump_ordered",       "dump_ended",      "pty_opened",
     "pty_closed",      "host_activated",  "clock_compared", "host_reached",       "replace_ordered", "host_replaced",
     "hosts_compared",  "paths_compared",  "code_shipped",   "code_seen",          "checkpoint_seen", "host_stray",
-    "devices_awaited", "engine_answered", "failure_judged"};
+    "devices_awaited", "engine_answered", "failure_judged", "fault_injected"};
 
 // For all values of a line together: the binding of a million processes has three million. A value takes far more
 // memory than its text.

@@ -43,7 +43,7 @@ using JournalEntry =
                  RebindOrdered, PlanRebound, ProcessDumped, HostDumped, DumpRequested, DumpOrdered, DumpEnded,
                  PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached, ReplaceOrdered, HostReplaced,
                  HostsCompared, PathsCompared, CodeShipped, CodeSeen, CheckpointSeen, HostStray, DevicesAwaited,
-                 EngineAnswered, FailureJudged>;
+                 EngineAnswered, FailureJudged, FaultInjected>;
 
 struct JournalRecord {
   std::uint64_t seq = 0;

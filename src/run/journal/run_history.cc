@@ -148,6 +148,7 @@ void HistoryFold::Fold(JournalEntry& entry, const RecordMark& mark) {
           },
           [&](RestartPlanned& e) { history.restarts.push_back(recorded(e)); },
           [&](FailureJudged& e) { history.judged.push_back(recorded(e)); },
+          [&](FaultInjected& e) { history.faults.push_back(recorded(e)); },
           [&](CheckpointSeen& e) {
             if (e.run.empty()) history.checkpoint_asked.reset();
             history.checkpoints.push_back(recorded(e));

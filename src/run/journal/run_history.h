@@ -101,6 +101,7 @@ struct RunHistory {
   std::vector<Recorded<StopRequested>> stop_requests;
   std::vector<Recorded<RestartPlanned>> restarts;
   std::vector<Recorded<FailureJudged>> judged;
+  std::vector<Recorded<FaultInjected>> faults;  // by a drill
   std::vector<ReplacementHistory> replacements;
   std::vector<DumpHistory> dumps;  // dump N is dumps[N - 1]
   std::vector<Recorded<CheckpointSeen>> checkpoints;

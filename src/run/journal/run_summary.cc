@@ -32,7 +32,7 @@ constexpr Ignoring<StopOrdered, FirstFailure, FailureTraced, EndedEarly, StrayEv
                    LimitPassed, FirstOutput, EndEvidence, PortTaken, RebindOrdered, PlanRebound, ProcessDumped,
                    HostDumped, DumpRequested, DumpOrdered, DumpEnded, PtyOpened, PtyClosed, HostActivated,
                    ClockCompared, ReplaceOrdered, HostReplaced, HostsCompared, PathsCompared, CodeShipped, CodeSeen,
-                   CheckpointSeen, HostStray, EngineAnswered, FailureJudged>
+                   CheckpointSeen, HostStray, EngineAnswered, FailureJudged, FaultInjected>
     kIgnored;
 
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;

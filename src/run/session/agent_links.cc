@@ -43,6 +43,10 @@ void AgentLinks::ExpectAnswer(std::uint32_t host, bool at_once) {
   if (links_[host].channel && !links_[host].over) links_[host].channel->ExpectAnswer(at_once);
 }
 
+bool AgentLinks::Hold(std::uint32_t host, bool held) {
+  return links_[host].channel && !links_[host].over && links_[host].channel->Hold(held);
+}
+
 void AgentLinks::SetEnding(std::uint32_t host, bool ending) {
   if (std::exchange(links_[host].ending, ending) == ending) return;
   ending ? ++ending_ : --ending_;

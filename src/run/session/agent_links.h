@@ -39,6 +39,9 @@ class AgentLinks {
   // As Channel::ExpectAnswer.
   void ExpectAnswer(std::uint32_t host, bool at_once);
 
+  // As Channel::Hold.
+  bool Hold(std::uint32_t host, bool held);
+
   // No further commands are sent to the agent, and its messages are ignored.
   void SetOver(std::uint32_t host) { links_[host].over = true; }
   bool over(std::uint32_t host) const { return links_[host].over; }

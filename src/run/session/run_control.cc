@@ -16,6 +16,7 @@
 #include "run/session/host_setup.h"
 #include "run/session/inquiries.h"
 #include "run/session/live_run.h"
+#include "run/session/run_faults.h"
 #include "run/session/run_notices.h"
 #include "run/supervise/run_process_table.h"
 
@@ -28,13 +29,14 @@ constexpr std::chrono::seconds kUnasked{1};
 }  // namespace
 
 RunControl::RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, EngineInquiry& engine, RunNotices& notices,
-                       const DeviceQueue& devices, Processes processes)
+                       const DeviceQueue& devices, RunFaults& faults, Processes processes)
     : run_(run),
       links_(links),
       git_(git),
       engine_(engine),
       notices_(notices),
       devices_(devices),
+      faults_(faults),
       processes_(std::move(processes)),
       signals_(run.io) {}
 
@@ -136,7 +138,8 @@ void RunControl::MakeSocket() {
                              .stop = [this](bool now, bool dump) { return Stop(now, dump); },
                              .dump = [this] { return Dump(); },
                              .dumping = [this] { return run_.supervisor.dumping(); },
-                             .processes = processes_});
+                             .processes = processes_,
+                             .fault = [this](const ControlRequest& request) { return faults_.Inject(request); }});
   if (!control) return run_.console.Warn(Sentence(control.error()));
   control_ = std::move(*control);
   run_.journal.PublishTo(*control_);

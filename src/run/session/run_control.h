@@ -21,6 +21,7 @@ class ControlServer;
 class DeviceQueue;
 class EngineInquiry;
 class GitQuestion;
+class RunFaults;
 class RunNotices;
 struct LiveRun;
 
@@ -30,7 +31,7 @@ class RunControl {
 
   // `processes` returns the state of all processes for requests.
   RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, EngineInquiry& engine, RunNotices& notices,
-             const DeviceQueue& devices, Processes processes);
+             const DeviceQueue& devices, RunFaults& faults, Processes processes);
   ~RunControl();
 
   // According to RunRequest::catch_signals.
@@ -66,6 +67,7 @@ class RunControl {
   EngineInquiry& engine_;
   RunNotices& notices_;
   const DeviceQueue& devices_;
+  RunFaults& faults_;
   const Processes processes_;
   boost::asio::signal_set signals_;
   std::set<std::uint32_t> signalled_;  // machines whose agent has had SIGTERM

@@ -33,7 +33,7 @@ concept NoEvent =
           OutputSeen, FirstOutput, EndEvidence, PortTaken, RebindOrdered, PlanRebound, ProcessDumped, HostDumped,
           DumpRequested, DumpOrdered, DumpEnded, PtyOpened, PtyClosed, HostActivated, ClockCompared, HostReached,
           ReplaceOrdered, HostReplaced, HostsCompared, PathsCompared, CodeShipped, CodeSeen, CheckpointSeen, HostStray,
-          DevicesAwaited, EngineAnswered, FailureJudged>;
+          DevicesAwaited, EngineAnswered, FailureJudged, FaultInjected>;
 
 }  // namespace
 

@@ -52,6 +52,7 @@
 #include "run/session/run_binding.h"
 #include "run/session/run_checkpoints.h"
 #include "run/session/run_control.h"
+#include "run/session/run_faults.h"
 #include "run/session/run_notices.h"
 #include "run/session/usage_record.h"
 #include "run/supervise/orders.h"
@@ -250,6 +251,7 @@ class Session final : public std::enable_shared_from_this<Session>, private RunE
   GitQuestion git_;
   EngineInquiry engine_;
   RunNotices notices_;
+  RunFaults faults_;
   RunControl control_;
   std::set<std::uint32_t> strays_shown_;  // host indices
   bool begun_reported_ = false;
@@ -282,7 +284,8 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       git_(run_),
       engine_(run_),
       notices_(run_),
-      control_(run_, links_, git_, engine_, notices_, devices_,
+      faults_(run_, links_),
+      control_(run_, links_, git_, engine_, notices_, devices_, faults_,
                [this] {
                  std::vector<std::string> names;
                  for (const HostSetup& setup : setups_) names.push_back(setup.host_name());

@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include "base/values/overloaded.h"
-#include "run/supervise/orders.h"
 #include "run/supervise/supervisor.h"
 
 namespace muster {
@@ -35,10 +34,11 @@ double Weibull(std::mt19937_64& random, double mean, double shape) {
 // One run: a supervisor, and agents that answer at once.
 class SimulatedRun final : private FailureSource {
  public:
-  SimulatedRun(const Plan& plan, const std::vector<SiteHost>& spares, const std::vector<VerdictRule>& rules)
-      : plan_(plan), supervisor_(plan, spares), alive_(plan.processes.size(), false) {
+  SimulatedRun(const Plan& plan, const std::vector<SiteHost>& spares, const std::vector<VerdictRule>& rules,
+               FailureSource* source = nullptr, std::vector<Action>* seen = nullptr)
+      : plan_(plan), supervisor_(plan, spares), alive_(plan.processes.size(), false), seen_(seen) {
     lost_.assign(supervisor_.slots().machines(), false);
-    supervisor_.JudgeBy(rules, *this);
+    supervisor_.JudgeBy(rules, source == nullptr ? *this : *source);
   }
 
   void Begin(double now) {
@@ -77,6 +77,19 @@ class SimulatedRun final : private FailureSource {
     Answer();
   }
 
+  void Exit(ProcessId process, bool signalled, std::int32_t code) {
+    if (!alive_[process]) return;
+    End(process);
+    Exited(process, signalled, code);
+    Answer();
+  }
+  void FallSilent(ProcessId process) { silent_ = process; }
+  void AskToStop() {
+    events_.emplace_back(StopRequested{});
+    Answer();
+  }
+  RunEnded Ended() const { return supervisor_.Ended(false); }
+
   bool over() const { return over_; }
   // When the last process was started of a job whose processes all run.
   std::optional<double> up_since() const { return up_since_; }
@@ -95,6 +108,7 @@ class SimulatedRun final : private FailureSource {
   }
   void Do(const std::vector<Action>& actions) {
     for (const Action& action : actions) {
+      if (seen_ != nullptr) seen_->push_back(action);
       std::visit(Overloaded{
                      [&](const StartOrdered& a) { Start(a); },
                      [&](const StopOrdered& a) {
@@ -118,13 +132,35 @@ class SimulatedRun final : private FailureSource {
                      [&](const FailureJudged& a) {
                        if (a.verdict == RestartVerdict::kStop) ++stops_;
                      },
-                     [&](const EndRun&) { over_ = true; },
-                     [](const auto&) {},  // for the journal, or asked only under limits, which the plan has none of
+                     [&](const EndRun&) { over_ = true; }, [&](const RequestOutput&) { Output(); },
+                     [&](const DumpOrdered& a) {
+                       for (std::uint32_t machine = 0; machine < lost_.size(); ++machine) {
+                         if (!lost_[machine]) events_.emplace_back(HostDumped{machine, a.dump, {}});
+                       }
+                     },
+                     [](const auto&) {},  // for the journal
                  },
                  action);
     }
   }
+  // Each process has written more since the last look, unless the job falls silent: first one process, then all.
+  void Output() {
+    ++look_;
+    for (std::uint32_t machine = 0; machine < lost_.size(); ++machine) {
+      OutputSeen seen;
+      seen.host = machine;
+      for (ProcessId process = 0; process < alive_.size(); ++process) {
+        const std::uint32_t host = plan_.processes[process].host;
+        if (!alive_[process] || supervisor_.slots().machine(host) != machine) continue;
+        seen.processes.push_back(process);
+        if (!silent_) silent_since_ = look_;
+        seen.bytes.push_back(!silent_ ? look_ : process == *silent_ ? silent_since_ : silent_since_ + 1);
+      }
+      if (!lost_[machine]) events_.emplace_back(std::move(seen));
+    }
+  }
   void Start(const StartOrdered& order) {
+    if (silent_ == order.process) silent_.reset();
     const Readiness::Kind ready = plan_.roles[plan_.processes[order.process].role].ready.kind;
     events_.emplace_back(ProcessStarted{order.process, order.attempt, 1, 1, InNs(now_)});
     if (ready == Readiness::Kind::kDone) return Exited(order.process, false, 0);
@@ -162,6 +198,10 @@ class SimulatedRun final : private FailureSource {
   Supervisor supervisor_;
   std::vector<bool> alive_;  // by process
   std::vector<bool> lost_;   // by machine
+  std::vector<Action>* const seen_;
+  std::uint64_t look_ = 0;          // at output
+  std::uint64_t silent_since_ = 0;  // the last look before
+  std::optional<ProcessId> silent_;
   TimerQueue timers_;
   std::deque<Event> events_;
   FailureTraits traits_;
@@ -319,6 +359,35 @@ SimulatedLife SimulateLife(const Plan& plan, std::span<const SimulatedFailure> f
     role.ready.timeout_ms = 0;
   }
   return Life(simulated, terms, rules).Of(failures);
+}
+
+SimulatedDecisions DecisionsOn(const Plan& plan, const std::vector<SiteHost>& spares,
+                               const std::vector<VerdictRule>& rules, FailureSource& source,
+                               std::span<const SimulatedEvent> events, double until) {
+  SimulatedDecisions decided;
+  SimulatedRun run(plan, spares, rules, &source, &decided.actions);
+  run.Begin(0);
+  for (const SimulatedEvent& event : events) {
+    run.Advance(std::max(event.at, 0.0));
+    if (run.over()) break;
+    switch (event.kind) {
+      case SimulatedEvent::Kind::kExited:
+        run.Exit(event.process, event.signalled, event.code);
+        break;
+      case SimulatedEvent::Kind::kLost:
+        run.Fail(event.machine, true);
+        break;
+      case SimulatedEvent::Kind::kSilent:
+        run.FallSilent(event.process);
+        break;
+      case SimulatedEvent::Kind::kStopAsked:
+        run.AskToStop();
+        break;
+    }
+  }
+  run.Advance(until);
+  if (run.over()) decided.ended = run.Ended();
+  return decided;
 }
 
 double BestInterval(double save_s, double between_failures_s) {

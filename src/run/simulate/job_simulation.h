@@ -7,11 +7,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "muster/plan.h"
+#include "muster/site.h"
+#include "run/supervise/orders.h"
 #include "run/supervise/verdict.h"
 
 namespace muster {
@@ -64,6 +67,31 @@ struct SimulatedLife {
 // accepts.
 SimulatedLife SimulateLife(const Plan& plan, std::span<const SimulatedFailure> failures, const SimulatedTerms& terms,
                            const std::vector<VerdictRule>& rules);
+
+// What happens to one run, besides what its supervisor does. Only ends of processes that run count, and each machine is
+// lost once.
+struct SimulatedEvent {
+  enum class Kind : std::uint8_t {
+    kExited,     // the process exited with `code`, or was killed by signal `code`
+    kLost,       // the machine
+    kSilent,     // the process writes nothing more, and soon no other one does
+    kStopAsked,  // by the user
+  };
+  double at = 0;  // seconds
+  Kind kind = Kind::kExited;
+  ProcessId process = 0;
+  std::uint32_t machine = 0;
+  bool signalled = false;
+  std::int32_t code = 0;
+};
+struct SimulatedDecisions {
+  std::vector<Action> actions;
+  std::optional<RunEnded> ended;  // nothing: the run goes on
+};
+// What the supervisor decides in a run to which these happen, by time, until `until`. `source`: what verdicts look at.
+SimulatedDecisions DecisionsOn(const Plan& plan, const std::vector<SiteHost>& spares,
+                               const std::vector<VerdictRule>& rules, FailureSource& source,
+                               std::span<const SimulatedEvent> events, double until);
 
 // The interval of work between checkpoints that loses least, by J. W. Young (CACM 17(9), 1974) as refined by J. T. Daly
 // (FGCS 22(3), 2006, eq. 20), for the mean time between failures of the job.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/values/abnormal_exit.h"
+#include "base/values/quoting.h"
 #include "plan/plan/roles.h"
 #include "stub/records/stub_facts.h"
 
@@ -130,6 +132,47 @@ Plan RehearsalPlan(Plan plan, const RehearsalSettings& settings) {
   plan.time_limit_ms = facts.within_ms + kMoreForAll;
   plan.start_limit_ms = 0;
   plan.silent_limit_ms = 0;
+  Fold(plan);
+  return plan;
+}
+
+tl::expected<Plan, std::string> TrainingStubPlan(Plan plan, const TrainingSettings& settings) {
+  const CheckpointPlace& place = plan.checkpoints;
+  if (place.latest.find_first_of("?[") != std::string::npos) {
+    return tl::unexpected(
+        fmt::format("stubs cannot write checkpoints whose names match {}, only those of a pattern "
+                    "with `*` alone",
+                    Quoted(place.latest)));
+  }
+  std::string dir = place.dir.marked;
+  if (!dir.empty() && !dir.starts_with('/') && !dir.starts_with(kPlaceholderOpen))
+    dir = PlaceholderText({Placeholder::Kind::kRunDir, {}, 0}) + "/" + dir;
+  const auto writer = std::find_if(plan.processes.begin(), plan.processes.end(),
+                                   [&](const Process& process) { return plan.roles[process.role].plays == "worker"; });
+  for (auto process = plan.processes.begin(); process != plan.processes.end(); ++process) {
+    const Role& role = plan.roles[process->role];
+    const bool brief = role.ready.kind == Readiness::Kind::kDone;
+    const bool writes = process == writer && !dir.empty();
+    process->command = {kAgentItself,
+                        kStubWord,
+                        kTrainingOption,
+                        role.ending == Ending::kNever ? "-" : std::to_string(brief ? 0 : settings.steps),
+                        std::to_string(settings.step_ms),
+                        std::to_string(settings.every),
+                        std::to_string(SignalNumber(role.stop.checkpoint_signal).value_or(0)),
+                        writes ? dir : std::string(),
+                        place.latest.empty() ? std::string("step_*") : place.latest,
+                        place.file,
+                        place.complete,
+                        dir.empty() ? std::string() : PlaceholderText({Placeholder::Kind::kNewestCheckpoint, {}, 0})};
+    process->ready_what.reset();
+  }
+  for (Role& role : plan.roles) {
+    role.command.clear();
+    role.shell = false;
+    role.container = {};
+    if (role.ready.kind != Readiness::Kind::kDone) role.ready = {};
+  }
   Fold(plan);
   return plan;
 }

@@ -1,11 +1,13 @@
-// Makes the plan of a rehearsal: the same processes on the same hosts with the same environment, folders, devices and
-// ports, but each command replaced by a stub. Pure.
+// Makes the plan of a rehearsal, and that of a drill with stubs: the same processes on the same hosts with the same
+// environment, folders, devices and ports, but each command replaced by a stub. Pure.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <tl/expected.hpp>
 
 #include "muster/plan.h"
 
@@ -25,7 +27,21 @@ inline constexpr const char* kRehearsalFacts = "files/rehearsal.json";
 // nothing is restarted, and a role has ended when its stubs have.
 Plan RehearsalPlan(Plan plan, const RehearsalSettings& settings);
 
-// Whether RehearsalPlan made this plan: its processes are stubs, so it should not be run as the job.
+// The steps of stubs in a drill.
+struct TrainingSettings {
+  std::uint64_t steps = 100;
+  std::uint32_t step_ms = 100;
+  std::uint64_t every = 10;  // steps between checkpoints
+};
+
+// Each process is replaced by a stub that counts steps, and continues from the checkpoint that the first worker writes
+// (stub/program/training_stub.h); those of serving roles only wait. Policies, limits and the order of starts are those
+// of the plan, but processes are ready when they run, or when they are done. The error is a sentence: stubs cannot
+// write checkpoints of that name.
+tl::expected<Plan, std::string> TrainingStubPlan(Plan plan, const TrainingSettings& settings);
+
+// Whether RehearsalPlan or TrainingStubPlan made this plan: its processes are stubs, so it should not be run as the
+// job.
 bool IsRehearsalPlan(const Plan& plan);
 
 // The words of the command that a stub replaces: those after its "--".

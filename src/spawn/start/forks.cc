@@ -103,6 +103,50 @@ pid_t ForkSibling(int death_signal, pid_t parent) {
   return 0;
 }
 
+tl::expected<ForkedCopy, int> ForkedCopy::Start(const std::function<int(UniqueFd line)>& main, int death_signal) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return tl::unexpected(errno);
+  ForkedCopy copy;
+  copy.line_ = UniqueFd(ends[0]);
+  UniqueFd line(ends[1]);
+  std::fflush(nullptr);  // otherwise both processes would write the buffer
+  const pid_t caller = ::getpid();
+  copy.pid_ = ::fork();
+  if (copy.pid_ < 0) return tl::unexpected(errno);
+  if (copy.pid_ > 0) return copy;
+  copy.line_.reset();
+  if (::prctl(PR_SET_PDEATHSIG, death_signal) != 0 || ::getppid() != caller) ::_exit(1);
+  const int code = main(std::move(line));
+  std::fflush(nullptr);
+  ::_exit(code);
+}
+
+std::string ForkedCopy::Words() {
+  constexpr std::size_t kMaxWords = 64U << 10;
+  std::string words;
+  char block[4096];
+  while (words.size() < kMaxWords) {
+    const ssize_t got = ::read(line_.get(), block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    words.append(block, static_cast<std::size_t>(got));
+  }
+  line_.reset();
+  return words;
+}
+
+void ForkedCopy::Signal(int signal) const {
+  if (!code_) ::kill(pid_, signal);
+}
+
+std::optional<int> ForkedCopy::Over() {
+  int status = 0;
+  if (code_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return code_;
+  constexpr int kSignalled = 128;
+  code_ = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+  return code_;
+}
+
 std::optional<Spawned> AdoptChild(pid_t pid, const Mechanisms& mechanisms) {
   siginfo_t info = {};
   if (pid <= 0 || ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return std::nullopt;

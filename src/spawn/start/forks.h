@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include <sys/types.h>
 #include <tl/expected.hpp>
@@ -49,6 +51,26 @@ pid_t CloneInto(const CloneIntoOrders& orders);
 // process, minus an errno on failure. The copy gets `death_signal` when the parent's thread exits, and exits at once if
 // `parent` is no longer its parent. Handlers of pthread_atfork(3) do not run.
 pid_t ForkSibling(int death_signal, pid_t parent);
+
+// A copy of this process that does one thing and exits.
+class ForkedCopy {
+ public:
+  // The copy calls `main` with the end of a pipe to this process, and exits with what it returns. It gets
+  // `death_signal` when this process exits. Call it with one thread. The error is an errno.
+  static tl::expected<ForkedCopy, int> Start(const std::function<int(UniqueFd line)>& main, int death_signal);
+
+  // What the copy has written until it closed its end, which this waits for; at most 64 KiB.
+  std::string Words();
+  // Without effect once Over() has returned something.
+  void Signal(int signal) const;
+  // Its exit code, or 128 + n if signal n ended it; nothing while it runs.
+  std::optional<int> Over();
+
+ private:
+  UniqueFd line_;
+  pid_t pid_ = -1;
+  std::optional<int> code_;
+};
 
 // Takes over a child of this process that a sibling created; nothing if it is not a child, or was already reaped.
 std::optional<Spawned> AdoptChild(pid_t pid, const Mechanisms& mechanisms);

@@ -21,6 +21,7 @@
 #include "base/values/number_text.h"
 #include "stub/program/greeting.h"
 #include "stub/program/stub_checks.h"
+#include "stub/program/training_stub.h"
 #include "stub/records/stub_facts.h"
 #include "stub/records/stub_report.h"
 
@@ -241,6 +242,7 @@ int InRehearsal(const Options& options) {
 }  // namespace
 
 int StubMain(std::span<char* const> words) {
+  if (!words.empty() && std::string_view(words.front()) == kTrainingOption) return TrainingStubMain(words.subspan(1));
   const auto options = ParseOptions(words);
   if (!options) {
     std::fputs("muster stub: invalid arguments; see muster stub --help\n", stderr);

@@ -15,6 +15,9 @@
 
 namespace muster {
 
+// The first word of a stub that takes time (stub/program/training_stub.h).
+inline constexpr const char* kTrainingOption = "--train";
+
 struct StubPeer {
   std::string name;   // "worker.3"
   std::string plays;  // the role in the contract

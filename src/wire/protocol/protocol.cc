@@ -328,6 +328,16 @@ void Fields(A& archive, StopProcesses& m) {
 }
 
 template <class A>
+void Fields(A& archive, SignalProcess& m) {
+  archive(m.who, m.signal);
+}
+
+template <class A>
+void Fields(A& archive, KillAgent& m) {
+  archive(m.unused);
+}
+
+template <class A>
 void Fields(A& archive, RequestOutput& m) {
   archive(m.unused);
 }

@@ -61,7 +61,7 @@ inline constexpr std::size_t kMaxPathTargets = 1'024;   // of a ProbePaths
 
 // Messages of the agent protocol: greeting, heartbeats and the end of a connection between head and agent.
 
-#define MUSTER_PROTOCOL_VERSION 13
+#define MUSTER_PROTOCOL_VERSION 14
 #define MUSTER_TEXT_OF(number) #number
 #define MUSTER_PROTOCOL_MAGIC(number) "muster-agent/" MUSTER_TEXT_OF(number) "\n"
 
@@ -488,6 +488,18 @@ struct StopProcesses {
   std::uint32_t grace_ms = 0;
 };
 
+// A drill (docs/drill.md): sends the signal to the process's group, as somebody else on the host would. Nothing is
+// reported about it, and nothing is stopped by it in muster's sense. Without effect if the attempt is not running.
+struct SignalProcess {
+  ProcessAttempt who;
+  std::int32_t signal = 0;
+};
+
+// A drill: the agent kills itself (SIGKILL).
+struct KillAgent {
+  bool unused = false;
+};
+
 // Requests the number of bytes that each running process has written. Answered by OutputSeen.
 struct RequestOutput {
   bool unused = false;
@@ -565,10 +577,10 @@ struct TakeDump {
 // number in the magic is the protocol version, so that a mismatch is detected before the first message. A sub-agent
 // writes no magic: no shell precedes it, and it has the version of the agent above it.
 
-using AgentCommand =
-    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, RequestOutput, TakeDump,
-                 PtyBytes, PtyTaken, PtyResized, AllocateResources, Activate, HeadHeartbeat, PlaceFile, Inspect,
-                 OpenPaths, ProbePaths, ClosePaths, OfferCode, CodeBytes, FilesStored, OpenAgent, ToAgent, CloseAgent>;
+using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish,
+                                  RequestOutput, TakeDump, PtyBytes, PtyTaken, PtyResized, AllocateResources, Activate,
+                                  HeadHeartbeat, PlaceFile, Inspect, OpenPaths, ProbePaths, ClosePaths, OfferCode,
+                                  CodeBytes, FilesStored, OpenAgent, ToAgent, CloseAgent, SignalProcess, KillAgent>;
 
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,

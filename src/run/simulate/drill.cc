@@ -1,0 +1,551 @@
+#include "run/simulate/drill.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
+#include "base/values/overloaded.h"
+#include "base/values/quoting.h"
+
+namespace muster {
+namespace {
+
+constexpr std::string_view kExample = "kill:worker:3@12s, stop:worker:1@20s+5s, agent:n2@30s or head@1m";
+// A cut that is clearly shorter than the lease is survived, one that is clearly longer is not.
+constexpr double kSurvivedPart = 0.5;
+constexpr double kLostPart = 1.5;
+
+std::string_view NameOf(FaultKind kind) { return kFaultKindNames[static_cast<std::size_t>(kind)]; }
+
+bool OfProcess(FaultKind kind) { return kind == FaultKind::kKill || kind == FaultKind::kStop; }
+
+// The process that the text means: its name, or its role and rank.
+std::optional<ProcessId> ProcessMeant(const Plan& plan, std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  for (ProcessId id = 0; id < plan.processes.size(); ++id) {
+    const Process& process = plan.processes[id];
+    if (ProcessName(plan, process) == text) return id;
+    if (colon == std::string_view::npos || plan.roles[process.role].name != text.substr(0, colon)) continue;
+    if (std::to_string(process.rank.value_or(process.index)) == text.substr(colon + 1)) return id;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+tl::expected<DrillFault, std::string> ParseDrillFault(std::string_view text) {
+  const auto refused = [&](std::string_view why) {
+    return tl::unexpected(fmt::format("{} is no fault: {}; for example {}", Quoted(std::string(text)), why, kExample));
+  };
+  DrillFault fault;
+  const std::size_t at = text.rfind('@');
+  if (at == std::string_view::npos) return refused("its time is missing");
+  const std::string_view what = text.substr(0, at);
+  std::string_view when = text.substr(at + 1);
+  const std::size_t colon = what.find(':');
+  const std::string_view kind = what.substr(0, colon);
+  const auto found = std::find(kFaultKindNames.begin(), kFaultKindNames.end(), kind);
+  if (kind == "disk") {
+    return refused(
+        "muster does not fill disks, which others may use; a limit on file sizes (ulimit -f) or a small "
+        "file system for the checkpoints fails in the same way");
+  }
+  if (found == kFaultKindNames.end()) return refused("there are kill, stop, slow, agent, cut and head");
+  fault.kind = static_cast<FaultKind>(found - kFaultKindNames.begin());
+  fault.target = colon == std::string_view::npos ? std::string_view() : what.substr(colon + 1);
+  if (fault.target.empty() != (fault.kind == FaultKind::kHead))
+    return refused(fault.target.empty() ? "its target is missing" : "the head has no target");
+  if (const std::size_t plus = when.find('+'); plus != std::string_view::npos) {
+    const auto lasts = ParseDuration(when.substr(plus + 1));
+    if (!lasts || *lasts <= 0) return refused("how long it lasts is no time");
+    fault.lasts = *lasts;
+    when = when.substr(0, plus);
+  }
+  const auto seconds = ParseDuration(when);
+  if (!seconds || *seconds < 0) return refused("its time is none");
+  fault.at = *seconds;
+  const bool may_last =
+      fault.kind == FaultKind::kStop || fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kCut;
+  if (fault.lasts > 0 && !may_last) return refused("it lasts for good");
+  if (fault.lasts == 0 && may_last && fault.kind != FaultKind::kStop)
+    return refused("how long it lasts is missing: +5s");
+  return fault;
+}
+
+std::string DrillFaultText(const DrillFault& fault) {
+  std::string text(NameOf(fault.kind));
+  if (!fault.target.empty()) text += " " + fault.target;
+  if (fault.lasts > 0) text += " for " + DurationText(fault.lasts);
+  return text;
+}
+
+std::vector<DrillFault> FaultsOf(std::span<const SimulatedFailure> failures, const Plan& plan, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<DrillFault> faults;
+  for (const SimulatedFailure& failure : failures) {
+    if (failure.machine >= plan.hosts.size()) continue;
+    std::vector<ProcessId> there;
+    for (ProcessId process = 0; process < plan.processes.size(); ++process) {
+      const Readiness::Kind ready = plan.roles[plan.processes[process].role].ready.kind;
+      if (plan.processes[process].host == failure.machine && ready != Readiness::Kind::kDone) there.push_back(process);
+    }
+    if (there.empty()) continue;
+    if (failure.down > 0) {
+      faults.push_back({FaultKind::kAgent, plan.hosts[failure.machine].label, failure.at, 0});
+    } else {
+      const ProcessId victim = there[random() % there.size()];
+      faults.push_back({FaultKind::kKill, ProcessName(plan, plan.processes[victim]), failure.at, 0});
+    }
+  }
+  return faults;
+}
+
+std::string DrillPlace::NameOf(std::uint32_t machine) const {
+  if (hosts.empty()) return plan->hosts[machine].label;
+  return machine < hosts.size() ? hosts[machine].name : spares[machine - hosts.size()].name;
+}
+
+double SilenceLimit(const Plan& plan, std::string_view process) {
+  const auto id = ProcessMeant(plan, process);
+  if (!id) return 0;
+  std::uint64_t ms = plan.roles[plan.processes[*id].role].limits.silent_ms;
+  if (ms == 0 || (plan.silent_limit_ms > 0 && plan.silent_limit_ms < ms)) ms = plan.silent_limit_ms;
+  return static_cast<double>(ms) / 1000;
+}
+
+namespace {
+
+// Why the fault cannot be injected there, and what to do instead.
+std::optional<Diagnostic> Refusal(const DrillFault& fault, const DrillPlace& place) {
+  const auto refused = [&](const std::string& why, const std::string& hint) {
+    return Error("drill", {}, fmt::format("{}: {}", DrillFaultText(fault), why), hint);
+  };
+  const double limit = OfProcess(fault.kind) ? SilenceLimit(*place.plan, fault.target) : 0;
+  if (fault.kind == FaultKind::kStop && fault.lasts == 0 && limit == 0) {
+    return refused("it would hang for ever: the recipe has no limit of silence",
+                   "limits = { silent = \"15m\" } in the recipe, or an end: +5s");
+  }
+  if (fault.kind == FaultKind::kStop && limit > 0 && fault.lasts > limit * kSurvivedPart) {
+    return refused(
+        fmt::format("the recipe allows {} of silence, so that this may or may not be an end", DurationText(limit)),
+        fmt::format("+{} at most, or without an end", DurationText(limit * kSurvivedPart)));
+  }
+  if (fault.kind == FaultKind::kCut && !place.holds_connections) {
+    return refused("only connections over ssh can be held", "--host n[01-04], or agent:HOST to lose a host");
+  }
+  if (fault.kind == FaultKind::kCut && fault.lasts > place.lease_s * kSurvivedPart &&
+      fault.lasts < place.lease_s * kLostPart) {
+    return refused(fmt::format("the heartbeat timeout is {}, so that the host may or may not be lost",
+                               DurationText(place.lease_s)),
+                   fmt::format("+{} at most, or +{} at least; --host-lease changes it",
+                               DurationText(place.lease_s * kSurvivedPart), DurationText(place.lease_s * kLostPart)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::vector<DrillFault>> CheckFaults(std::vector<DrillFault> faults, const DrillPlace& place) {
+  const Plan& plan = *place.plan;
+  Diagnostics problems;
+  for (DrillFault& fault : faults) {
+    if (OfProcess(fault.kind)) {
+      const auto process = ProcessMeant(plan, fault.target);
+      if (!process) {
+        problems.push_back(Error("drill", {}, fmt::format("there is no process {}", Quoted(fault.target)),
+                                 fmt::format("processes are named as {} or, by rank, as worker:0",
+                                             ProcessName(plan, plan.processes.front()))));
+        continue;
+      }
+      fault.target = ProcessName(plan, plan.processes[*process]);
+      if (plan.roles[plan.processes[*process].role].ready.kind == Readiness::Kind::kDone)
+        problems.push_back(Error("drill", {}, fault.target + " only prepares: it is over when the others run",
+                                 "a fault of another process"));
+    } else if (fault.kind != FaultKind::kHead) {
+      std::vector<std::string> names;
+      bool found = false;
+      for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
+        names.push_back(place.NameOf(host));
+        const bool here = place.hosts.empty() && fault.target == "localhost";
+        if (found || (!here && fault.target != names.back() && fault.target != plan.hosts[host].label)) continue;
+        found = true;
+        fault.target = names.back();
+      }
+      if (!found) {
+        problems.push_back(Error("drill", {}, fmt::format("the run has no host {}", Quoted(fault.target)),
+                                 "it has " + fmt::format("{}", fmt::join(names, ", "))));
+        continue;
+      }
+    }
+    if (auto refusal = Refusal(fault, place)) problems.push_back(*std::move(refusal));
+  }
+  if (!problems.empty()) return Fail(std::move(problems));
+  std::stable_sort(faults.begin(), faults.end(), [](const DrillFault& a, const DrillFault& b) { return a.at < b.at; });
+  return faults;
+}
+
+namespace {
+
+// --- decisions, of a run and of its simulation ------------------------------------------------------
+
+struct NumberedDecision : DrillDecision {
+  std::string failure_class;
+  std::uint64_t seq = 0;  // of its record; of a simulation 0
+  double at = 0;
+};
+
+class Decisions {
+ public:
+  template <class Fact>
+  void Take(const Fact& fact, std::uint64_t seq = 0, double at = 0) {
+    if constexpr (std::is_same_v<Fact, FailureJudged>) {
+      NumberedDecision decision;
+      decision.process = fact.process;
+      decision.attempt = fact.attempt;
+      decision.machine = fact.host;
+      decision.verdict = fact.verdict;
+      decision.rule = fact.rule;
+      decision.failure_class = fact.failure_class;
+      decision.seq = seq;
+      decision.at = at;
+      all.push_back(std::move(decision));
+    } else if constexpr (std::is_same_v<Fact, RestartPlanned>) {
+      Last(seq).restarts.push_back({fact.scope, fact.processes, fact.count, fact.max});
+    } else if constexpr (std::is_same_v<Fact, ReplaceOrdered>) {
+      Last(seq).replacements.push_back({fact.host, fact.by});
+    } else if constexpr (std::is_same_v<Fact, RunEnded>) {
+      const bool failed = fact.cause == Cause::kFailed || fact.cause == Cause::kSpawn || fact.cause == Cause::kLost;
+      if (failed) Last(seq).ends = true;
+    }
+  }
+  std::vector<NumberedDecision> all;
+
+ private:
+  // Not every restart follows a failure: one that gets other ports, or after success.
+  NumberedDecision& Last(std::uint64_t seq) {
+    if (all.empty()) {
+      all.emplace_back();
+      all.back().seq = seq;
+    }
+    return all.back();
+  }
+};
+
+std::string NamesText(const Plan& plan, const std::vector<ProcessId>& processes) {
+  if (processes.size() == plan.processes.size()) return "the job";
+  std::map<std::string, std::vector<std::uint32_t>> by_role;
+  for (const ProcessId process : processes)
+    by_role[plan.roles[plan.processes[process].role].name].push_back(plan.processes[process].index);
+  std::string text;
+  for (const auto& [role, numbers] : by_role)
+    text += fmt::format("{}{}.{}", text.empty() ? "" : ", ", role, NumberListText(numbers));
+  return text;
+}
+
+std::string DecisionText(const DrillPlace& place, const DrillDecision& decision) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (decision.verdict != RestartVerdict::kRestart)
+    add(fmt::format("verdict {} ({})", RestartVerdictName(decision.verdict), decision.rule));
+  for (const auto& [host, by] : decision.replacements)
+    add(fmt::format("{} replaces {}", place.NameOf(by), place.NameOf(decision.machine)));
+  for (const DrillDecision::Restart& restart : decision.restarts)
+    add(fmt::format("restart {} of {}: {}", restart.count, restart.max, NamesText(*place.plan, restart.processes)));
+  if (decision.ends) add("the run ends");
+  return text.empty() ? "the run goes on" : text;
+}
+
+// --- what happened to the run, for its simulation ---------------------------------------------------
+
+constexpr double kNsInSecond = 1e9;
+
+using Attempt = std::pair<ProcessId, std::uint32_t>;
+
+class RunInDrill final : private FailureSource {
+ public:
+  RunInDrill(const DrillPlace& place, std::span<const JournalRecord> records, const DrillEvidence& evidence)
+      : place_(place), plan_(*place.plan), evidence_(evidence) {
+    for (const JournalRecord& record : records) {
+      now_ = record.at;
+      seq_ = record.seq;
+      std::visit(Overloaded{[&](const auto& entry) {
+                   decisions_.Take(entry, record.seq, Now());
+                   See(entry);
+                 }},
+                 record.entry);
+    }
+    std::stable_sort(events_.begin(), events_.end(),
+                     [](const SimulatedEvent& a, const SimulatedEvent& b) { return a.at < b.at; });
+  }
+
+  JudgedDrill Judge(const std::vector<VerdictRule>& rules, bool killed) {
+    const SimulatedDecisions simulation =
+        DecisionsOn(plan_, place_.spares, rules, *this, events_, Seconds(now_) + (killed ? 0 : kBeyond));
+    for (const Action& action : simulation.actions)
+      std::visit([&](const auto& fact) { simulated_.Take(fact); }, action);
+    if (simulation.ended) simulated_.Take(*simulation.ended);
+    JudgedDrill judged;
+    for (const Injected& fault : faults_) judged.rows.push_back(RowOf(fault));
+    for (const NumberedDecision& decision : decisions_.all) {
+      if (!explained_.contains(decision.seq)) judged.rows.push_back(RowOf(decision));
+    }
+    std::stable_sort(judged.rows.begin(), judged.rows.end(),
+                     [](const DrillRow& a, const DrillRow& b) { return a.at < b.at; });
+    if (!killed) judged.rows.push_back(EndRow(simulation.ended));
+    judged.decisions = static_cast<std::uint32_t>(decisions_.all.size());
+    for (std::size_t i = 0; i < decisions_.all.size() && i < simulated_.all.size(); ++i)
+      judged.as_simulated += Same(decisions_.all[i], simulated_.all[i]) ? 1 : 0;
+    return judged;
+  }
+
+ private:
+  static constexpr double kBeyond = 3'600;                 // for what is left to be ended
+  static constexpr const char* kUnknownClass = "unknown";  // of a failure that the run did not have
+
+  struct Injected {
+    FaultInjected fault;
+    std::optional<ProcessId> process;
+    std::uint32_t machine = 0;
+    double at = 0;
+    std::uint64_t seq = 0;
+  };
+
+  static bool Same(const DrillDecision& a, const DrillDecision& b) { return a == b; }
+
+  double Seconds(MonotonicNs at) const { return at <= began_ ? 0 : static_cast<double>(at - began_) / kNsInSecond; }
+  double Now() const { return Seconds(now_); }
+
+  // What the verdicts of the run looked at is what those of the simulation look at.
+  FailureTraits Look(const AskedFailure& failure) override {
+    FailureTraits traits;
+    traits.failure_class = traits.fingerprint = traits.what = kUnknownClass;
+    const auto found = judged_.find({failure.who.process, failure.who.attempt});
+    if (found == judged_.end()) return traits;
+    const FailureJudged& judged = found->second;
+    return {judged.failure_class, judged.fingerprint,   judged.what, judged.step,
+            judged.checkpoint,    judged.checkpoint_at, judged.ready};
+  }
+
+  void See(const StartOrdered&) {
+    if (began_ == 0) began_ = now_;
+  }
+  void See(const ProcessStarted& e) { started_[{e.process, e.attempt}] = seq_; }
+  void See(const FailureJudged& e) { judged_.emplace(Attempt{e.process, e.attempt}, e); }
+  void See(const StopOrdered& e) {
+    for (const ProcessId process : e.processes) stopped_.insert({process, LastAttempt(process)});
+  }
+  void See(const FaultInjected& e) {
+    Injected injected{e, std::nullopt, 0, Now(), seq_};
+    if (OfProcess(e.kind)) injected.process = ProcessMeant(plan_, e.process);
+    const std::size_t machines = plan_.hosts.size() + place_.spares.size();
+    for (std::uint32_t machine = 0; machine < machines; ++machine) {
+      if (place_.NameOf(machine) == e.host) injected.machine = machine;
+    }
+    if (e.kind == FaultKind::kKill && injected.process) {
+      ended_.insert({*injected.process, e.attempt});
+      events_.push_back({Now(), SimulatedEvent::Kind::kExited, *injected.process, 0, true, SIGKILL});
+    }
+    if (Loses(e)) {
+      lost_.insert(injected.machine);
+      const double after = e.kind == FaultKind::kCut ? place_.lease_s : 0;
+      events_.push_back({Now() + after, SimulatedEvent::Kind::kLost, 0, injected.machine, false, 0});
+    }
+    faults_.push_back(std::move(injected));
+  }
+  void See(const ProcessExited& e) {
+    if (stopped_.contains({e.process, e.attempt}) || !ended_.insert({e.process, e.attempt}).second) return;
+    events_.push_back({Now(), SimulatedEvent::Kind::kExited, e.process, 0, e.signalled, e.code});
+  }
+  void See(const SpawnFailed& e) {
+    constexpr std::int32_t kNotStarted = 127;
+    events_.push_back({Now(), SimulatedEvent::Kind::kExited, e.process, 0, false, kNotStarted});
+  }
+  void See(const AgentLost& e) {
+    if (lost_.insert(e.host).second) events_.push_back({Now(), SimulatedEvent::Kind::kLost, 0, e.host, false, 0});
+  }
+  void See(const LimitPassed& e) {
+    if (!e.limit.starts_with("silent")) return;
+    double at = Now() - static_cast<double>(e.ms) / 1000;
+    for (const Injected& fault : faults_) {
+      if (fault.process == e.process && fault.fault.kind == FaultKind::kStop) at = fault.at;
+    }
+    events_.push_back({at, SimulatedEvent::Kind::kSilent, e.process, 0, false, 0});
+  }
+  void See(const StopRequested&) { events_.push_back({Now(), SimulatedEvent::Kind::kStopAsked, 0, 0, false, 0}); }
+  void See(const RunEnded& e) { ended_run_ = e; }
+  void See(const AgentEmpty& e) {
+    started_processes_ += e.started;
+    reaped_processes_ += e.reaped;
+  }
+  template <class Entry>
+  void See(const Entry&) {}  // follows from these
+
+  std::uint32_t LastAttempt(ProcessId process) const {
+    const auto after = started_.upper_bound({process, ~std::uint32_t{0}});
+    return after == started_.begin() || std::prev(after)->first.first != process ? 0 : std::prev(after)->first.second;
+  }
+  bool Loses(const FaultInjected& fault) const {
+    return fault.kind == FaultKind::kAgent ||
+           (fault.kind == FaultKind::kCut && static_cast<double>(fault.lasts_ms) / 1000 >= place_.lease_s * kLostPart);
+  }
+  // Whether the run has to react.
+  bool Counts(const FaultInjected& fault) const {
+    if (fault.kind == FaultKind::kStop) return fault.lasts_ms == 0 || Outlasts(fault);
+    return fault.kind == FaultKind::kKill || Loses(fault);
+  }
+  // A stop that only ends so that the drill does.
+  bool Outlasts(const FaultInjected& fault) const {
+    const double limit = SilenceLimit(plan_, fault.process);
+    return limit > 0 && static_cast<double>(fault.lasts_ms) / 1000 > limit;
+  }
+
+  // Whether the attempt failed by another fault.
+  bool ExplainedByAnother(const Injected& injected) const {
+    return std::any_of(faults_.begin(), faults_.end(), [&](const Injected& other) {
+      return Counts(other.fault) && other.process && other.process == injected.process &&
+             other.fault.attempt == injected.fault.attempt;
+    });
+  }
+  // The decision about the failure of that attempt; null: there was none.
+  static const NumberedDecision* About(const Decisions& decisions, std::optional<ProcessId> process,
+                                       std::uint32_t attempt) {
+    for (const NumberedDecision& each : decisions.all) {
+      if (each.process && each.process == process && each.attempt == attempt) return &each;
+    }
+    return nullptr;
+  }
+  // … about the loss of that machine, which happens once.
+  static const NumberedDecision* AboutLoss(const Decisions& decisions, std::uint32_t machine,
+                                           std::string_view failure_class) {
+    for (const NumberedDecision& each : decisions.all) {
+      if (each.process && each.machine == machine && each.failure_class == failure_class) return &each;
+    }
+    return nullptr;
+  }
+
+  DrillRow RowOf(const Injected& injected) {
+    const FaultInjected& fault = injected.fault;
+    DrillRow row;
+    row.fault = DrillFaultText({fault.kind, fault.process.empty() ? fault.host : fault.process + " on " + fault.host, 0,
+                                Outlasts(fault) ? 0 : static_cast<double>(fault.lasts_ms) / 1000});
+    row.at = injected.at;
+    const bool explains = Counts(fault) || !ExplainedByAnother(injected);
+    const NumberedDecision* const real = !explains      ? nullptr
+                                         : Loses(fault) ? AboutLoss(decisions_, injected.machine, "host")
+                                                        : About(decisions_, injected.process, fault.attempt);
+    const NumberedDecision* const simulated = !explains         ? nullptr
+                                              : real != nullptr ? About(simulated_, real->process, real->attempt)
+                                              : Loses(fault)    ? AboutLoss(simulated_, injected.machine, kUnknownClass)
+                                                                : About(simulated_, injected.process, fault.attempt);
+    row.expected = simulated == nullptr ? "the run goes on" : DecisionText(place_, *simulated);
+    row.happened = real == nullptr ? "the run goes on" : DecisionText(place_, *real);
+    row.ok = (real == nullptr) == (simulated == nullptr) && (real == nullptr || Same(*real, *simulated)) &&
+             (real != nullptr) == Counts(fault);
+    if (real == nullptr && Counts(fault)) row.happened += ": nobody has noticed it";
+    if (real == nullptr) return row;
+    explained_.insert(real->seq);
+    CheckPromises(*real, row);
+    return row;
+  }
+  // A failure that no fault explains.
+  DrillRow RowOf(const NumberedDecision& real) {
+    DrillRow row;
+    if (!real.process) {
+      row.fault = "(no failure)";
+    } else {
+      const auto& judged = judged_.at({*real.process, real.attempt});
+      row.fault = fmt::format("(of itself) {}: {}", ProcessName(plan_, plan_.processes[*real.process]), judged.what);
+    }
+    row.happened = DecisionText(place_, real);
+    row.expected = "the run goes on";
+    row.ok = false;
+    if (const NumberedDecision* const simulated = About(simulated_, real.process, real.attempt)) {
+      row.expected = DecisionText(place_, *simulated);
+      row.ok = Same(real, *simulated);
+    }
+    row.at = real.at;
+    if (real.process) CheckPromises(real, row);
+    return row;
+  }
+
+  // The restarts took place, and went on where the newest checkpoint is.
+  void CheckPromises(const NumberedDecision& real, DrillRow& row) {
+    for (const DrillDecision::Restart& restart : real.restarts) {
+      for (const ProcessId process : restart.processes) {
+        const bool again = std::any_of(started_.begin(), started_.end(), [&](const auto& started) {
+          return started.first.first == process && started.second > real.seq;
+        });
+        if (again || row.happened.ends_with("not started again")) continue;
+        row.ok = false;
+        row.happened += fmt::format("; {} was not started again", ProcessName(plan_, plan_.processes[process]));
+      }
+    }
+    if (real.restarts.empty() || !real.process) return;
+    const auto judged = judged_.find({*real.process, real.attempt});
+    if (judged == judged_.end()) return;
+    const auto first = evidence_.first_step(*real.process, real.attempt + 1);
+    const auto begun = evidence_.first_step(*real.process, 0);
+    const auto last = judged->second.step ? judged->second.step : evidence_.last_step(*real.process, real.attempt);
+    if (!first || !last) return;
+    row.lost = std::max(0.0, *last - *first + 1);
+    if (judged->second.checkpoint.empty() || !begun || *first > *begun) return;
+    row.ok = false;
+    row.happened += fmt::format("; it began again at step {}, and not from {}", *first, judged->second.checkpoint);
+  }
+
+  static std::string EndingText(const RunEnded& ended) {
+    return fmt::format("{}, exit code {}", OutcomeName(ended.cause), ended.exit_code);
+  }
+  DrillRow EndRow(const std::optional<RunEnded>& simulated) const {
+    DrillRow row;
+    row.fault = "(the end)";
+    row.at = Now();
+    row.expected = simulated ? EndingText(*simulated) : "the run goes on";
+    row.happened = ended_run_ ? EndingText(*ended_run_) : "its head was killed";
+    row.ok = simulated && ended_run_ && simulated->cause == ended_run_->cause &&
+             simulated->exit_code == ended_run_->exit_code;
+    if (started_processes_ == reaped_processes_) return row;
+    row.ok = false;
+    row.happened +=
+        fmt::format("; {} of {} processes were left", started_processes_ - reaped_processes_, started_processes_);
+    return row;
+  }
+
+  const DrillPlace& place_;
+  const Plan& plan_;
+  const DrillEvidence& evidence_;
+  MonotonicNs began_ = 0;  // the first start
+  MonotonicNs now_ = 0;
+  std::uint64_t seq_ = 0;
+  Decisions decisions_;
+  Decisions simulated_;
+  std::vector<Injected> faults_;
+  std::vector<SimulatedEvent> events_;
+  std::map<Attempt, FailureJudged> judged_;
+  std::map<Attempt, std::uint64_t> started_;  // with the record
+  std::set<Attempt> stopped_;                 // by muster
+  std::set<Attempt> ended_;
+  std::set<std::uint32_t> lost_;  // machines
+  std::set<std::uint64_t> explained_;
+  std::optional<RunEnded> ended_run_;
+  std::uint64_t started_processes_ = 0;
+  std::uint64_t reaped_processes_ = 0;
+};
+
+}  // namespace
+
+JudgedDrill JudgeDrill(const DrillPlace& place, std::span<const JournalRecord> records, const DrillEvidence& evidence,
+                       const std::vector<VerdictRule>& rules, bool killed) {
+  return RunInDrill(place, records, evidence).Judge(rules, killed);
+}
+
+}  // namespace muster

@@ -1,0 +1,114 @@
+// Drills: faults as texts and what they need, and the judgement of a run into which they were injected. Its decisions
+// are compared with those of the same supervisor in a simulation that knows only the faults, and with what the recipe
+// promises: restarts that take place, and that continue from the newest checkpoint.
+//
+// Pure: the journal and the steps of the processes are given.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "muster/plan.h"
+#include "muster/result.h"
+#include "muster/site.h"
+#include "run/journal/head_facts.h"
+#include "run/journal/journal.h"
+#include "run/simulate/job_simulation.h"
+#include "run/supervise/verdict.h"
+
+namespace muster {
+
+struct DrillFault {
+  FaultKind kind = FaultKind::kKill;
+  std::string target;  // a process, as "worker.3" or "worker:3" (a rank), or a host; empty: the head
+  double at = 0;       // seconds after all processes ran for the first time
+  double lasts = 0;    // seconds; 0: for good
+
+  bool operator==(const DrillFault&) const = default;
+};
+
+// "kill:worker:3@12s", "stop:worker.1@20s+5s", "agent:n2@30s", "head@1m". The error is a sentence with an example.
+tl::expected<DrillFault, std::string> ParseDrillFault(std::string_view text);
+// "stop worker.1 for 5s"
+std::string DrillFaultText(const DrillFault& fault);
+// Of failures of hosts: one without a time that it is down kills a process there, which the seed chooses; another one
+// kills the agent. Failures of other machines than the plan's hosts are left out.
+std::vector<DrillFault> FaultsOf(std::span<const SimulatedFailure> failures, const Plan& plan, std::uint64_t seed);
+
+// Where a drill takes place.
+struct DrillPlace {
+  const Plan* plan = nullptr;      // never null
+  std::vector<SiteHost> hosts;     // as the user named them; empty: this machine alone
+  std::vector<SiteHost> spares;    //
+  bool holds_connections = false;  // of other hosts, carried by a command on this machine (ssh)
+  double lease_s = 0;              // heartbeat timeout of other hosts
+
+  // "n2"; of a run on this machine alone the plan's label.
+  std::string NameOf(std::uint32_t machine) const;
+};
+// Completes the targets ("worker:3" becomes "worker.3"), and orders the faults by time. Everything that cannot be
+// injected in this place is reported at once, with what to do instead.
+Result<std::vector<DrillFault>> CheckFaults(std::vector<DrillFault> faults, const DrillPlace& place);
+// For how many seconds the limit of silence that ends a stopped process allows silence; 0: there is none.
+double SilenceLimit(const Plan& plan, std::string_view process);
+
+// A decision of the supervisor after a failure, without what depends on times and words.
+struct DrillDecision {
+  std::optional<ProcessId> process;  // that failed
+  std::uint32_t attempt = 0;
+  std::uint32_t machine = 0;
+  RestartVerdict verdict = RestartVerdict::kRestart;
+  std::string rule;
+  struct Restart {
+    std::string scope;
+    std::vector<ProcessId> processes;
+    std::uint32_t count = 0;
+    std::uint32_t max = 0;
+    bool operator==(const Restart&) const = default;
+  };
+  std::vector<Restart> restarts;
+  struct Replacement {
+    std::uint32_t host = 0;
+    std::uint32_t by = 0;
+    bool operator==(const Replacement&) const = default;
+  };
+  std::vector<Replacement> replacements;
+  bool ends = false;  // the job has failed
+
+  bool operator==(const DrillDecision&) const = default;
+};
+
+// What a run shows besides its journal.
+struct DrillEvidence {
+  // The first and the last step that the attempt reported.
+  std::function<std::optional<double>(ProcessId process, std::uint32_t attempt)> first_step;
+  std::function<std::optional<double>(ProcessId process, std::uint32_t attempt)> last_step;
+};
+
+struct DrillRow {
+  std::string fault;
+  double at = 0;
+  std::string expected;
+  std::string happened;
+  std::optional<double> lost;  // steps that were done again
+  bool ok = true;
+};
+
+struct JudgedDrill {
+  std::vector<DrillRow> rows;  // of each fault, of each failure that none of them explains, and of the end
+  std::uint32_t decisions = 0;
+  std::uint32_t as_simulated = 0;  // of these
+};
+
+// `records`: the whole journal. `killed`: the head was.
+JudgedDrill JudgeDrill(const DrillPlace& place, std::span<const JournalRecord> records, const DrillEvidence& evidence,
+                       const std::vector<VerdictRule>& rules, bool killed);
+
+}  // namespace muster

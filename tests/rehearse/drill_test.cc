@@ -1,0 +1,103 @@
+// Tests drills on this machine, with stubs and with a real program: faults, promises that are kept, and promises that
+// are not.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "rehearse/drilled.h"
+
+namespace muster::testing {
+namespace {
+
+constexpr const char* kRestarts = "count = 3, restart = { max = 9, scope = 'job', backoff = '50ms' }";
+const std::string kNewest = "'sleep', '1000', job.checkpoint.newest";
+
+TEST(Drill, KillsStopsAndSlowsStubsWhichContinueFromTheirCheckpoint) {
+  const Drilled drill(DrillRecipe(kRestarts, kNewest),
+                      {"--stub", "--step", "20ms", "--inject", "kill:worker:1@600ms", "--inject",
+                       "stop:worker.2@800ms+200ms", "--inject", "slow:localhost@1200ms+200ms", "--time", "2s"});
+  ASSERT_EQ(drill.result.exit_code, 0) << drill.result.out << drill.result.err;
+  const auto kill = drill.Row("kill worker.1");
+  EXPECT_EQ(kill["happened"], "restart 1 of 9: the job");
+  EXPECT_EQ(kill["expected"], kill["happened"]);
+  EXPECT_LT(kill["steps_lost"], 20) << "a checkpoint is written every 10 steps";
+  EXPECT_EQ(drill.Row("stop worker.2")["happened"], "the run goes on");
+  EXPECT_EQ(drill.Row("slow")["happened"], "the run goes on");
+  EXPECT_EQ(drill.Row("(the end)")["happened"], "stopped, exit code 143");
+  EXPECT_EQ(drill.json["decisions"], 1);
+  EXPECT_EQ(drill.json["as_simulated"], 1);
+}
+
+TEST(Drill, KillsHeadAndAgentAndLetsOtherRunsContinue) {
+  const Drilled drill(DrillRecipe(kRestarts, kNewest),
+                      {"--stub", "--step", "20ms", "--inject", "head@500ms", "--inject", "agent:host0@1500ms", "--time",
+                       "3s", "--resumes", "2"});
+  ASSERT_EQ(drill.result.exit_code, 0) << drill.result.out << drill.result.err;
+  EXPECT_EQ(drill.json["runs"].size(), 3U);
+  EXPECT_EQ(drill.Row("head")["happened"], "every process ends");
+  EXPECT_EQ(drill.Row("agent host0")["happened"], "the run ends");
+  EXPECT_EQ(drill.Row("(resumed)")["outcome"], "ok");
+}
+
+TEST(Drill, ReportsAJobThatBeginsAgainAlthoughItHasACheckpoint) {
+  const std::string forgetful =
+      "for i in 1 2 3 4 5 6 7 8 9; do echo \"{\\\"step\\\": $i}\" >> \"$MUSTER_METRICS\"; mkdir -p \"$0\"; echo > "
+      "\"$0/step_$i.txt\"; done; exec sleep 1000";
+  const Drilled drill(DrillRecipe("count = 1, restart = { max = 3, backoff = '50ms' }",
+                                  "'/bin/sh', '-c', [[" + forgetful + "]], job.checkpoint.dir"),
+                      {"--inject", "kill:worker:0@500ms", "--time", "1500ms"});
+  EXPECT_EQ(drill.result.exit_code, 1) << drill.result.out << drill.result.err;
+  const auto kill = drill.Row("kill worker.0");
+  EXPECT_EQ(kill["outcome"], "wrong");
+  EXPECT_NE(kill["happened"].get<std::string>().find("it began again at step 1, and not from"), std::string::npos);
+  EXPECT_EQ(kill["steps_lost"], 9);
+}
+
+TEST(Drill, ReportsAProcessThatHangsWhileTheOthersWriteOn) {
+  const Drilled drill(DrillRecipe("count = 2, limits = { silent = '1s' }, restart = { max = 3 }", kNewest),
+                      {"--stub", "--step", "50ms", "--inject", "stop:worker:1@200ms", "--time", "1s"});
+  EXPECT_EQ(drill.result.exit_code, 1) << drill.result.out << drill.result.err;
+  EXPECT_EQ(drill.Row("stop worker.1")["happened"], "the run goes on: nobody has noticed it");
+}
+
+TEST(Drill, SeesALimitOfSilenceEndAProcessThatHangs) {
+  const Drilled drill(
+      DrillRecipe("count = 1, limits = { silent = '1s' }, restart = { max = 3, backoff = '50ms' }", kNewest),
+      {"--stub", "--step", "50ms", "--inject", "stop:worker:0@200ms", "--inject", "kill:worker:0@8s", "--time", "9s"});
+  EXPECT_EQ(drill.result.exit_code, 0) << drill.result.out << drill.result.err;
+  EXPECT_EQ(drill.Row("stop worker.0")["happened"], "restart 1 of 3: the job");
+  EXPECT_EQ(drill.Row("kill worker.0")["happened"], "restart 2 of 3: the job");
+}
+
+TEST(Drill, MissesFaultsAfterTheEndOfTheRun) {
+  const Drilled drill(DrillRecipe("count = 2"), {"--inject", "kill:worker:0@100ms", "--inject", "kill:worker:1@10s"});
+  EXPECT_EQ(drill.result.exit_code, 1) << drill.result.out << drill.result.err;
+  EXPECT_EQ(drill.Row("kill worker.0")["outcome"], "ok") << "without restarts the recipe promises an end";
+  EXPECT_EQ(drill.Row("kill worker.0")["happened"], "the run ends");
+  EXPECT_EQ(drill.Row("kill worker.1")["outcome"], "missed");
+}
+
+TEST(Drill, RefusesEverythingBeforeTheRun) {
+  const Drilled drill(DrillRecipe("count = 2"),
+                      {"--inject", "kill:worker:7@1s", "--inject", "cut:host0@1s+1s", "--inject", "stop:worker:0@1s"});
+  EXPECT_EQ(drill.result.exit_code, 2);
+  EXPECT_EQ(drill.json["diagnostics"].size(), 3U) << drill.result.out;
+  const Drilled none(DrillRecipe("count = 2"), {});
+  EXPECT_NE(none.result.err.find("no fault is given"), std::string::npos) << none.result.err;
+}
+
+TEST(Drill, DrawsTheSameFaultsForASeed) {
+  const std::vector<std::string> options = {"--stub", "--step", "10ms",   "--between", "400ms",
+                                            "--time", "1s",     "--seed", "7"};
+  const Drilled once(DrillRecipe(kRestarts, kNewest), options);
+  const Drilled again(DrillRecipe(kRestarts, kNewest), options);
+  ASSERT_EQ(once.result.exit_code, 0) << once.result.out << once.result.err;
+  std::vector<std::string> faults[2];
+  for (const auto& row : once.json["faults"]) faults[0].push_back(row["fault"]);
+  for (const auto& row : again.json["faults"]) faults[1].push_back(row["fault"]);
+  EXPECT_GT(faults[0].size(), 1U);
+  EXPECT_EQ(faults[0], faults[1]);
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,54 @@
+// Drills of a small recipe with the muster program, and their JSON.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "support/command.h"
+#include "support/places.h"
+#include "support/temp_dir.h"
+
+namespace muster::testing {
+
+// The role of workers, whose `options` are fields of the recipe's role.
+inline std::string DrillRecipe(const std::string& options, const std::string& command = "'sleep', '1000'",
+                               const std::string& fields = "") {
+  return "local muster = require 'muster'\nreturn muster.recipe {\n  name = 'job', doc = 'a job', framework = 'none',\n"
+         "  checkpoint = { dir = 'checkpoints', latest = 'step_*.txt' },\n  " +
+         fields + "\n  plan = function(p, job)\n    job:workers { devices = 0, command = { " + command + "}, " +
+         options + " }\n  end,\n}\n";
+}
+
+class Drilled {
+ public:
+  Drilled(const std::string& recipe, const std::vector<std::string>& options) {
+    std::ofstream(folder_ / "job.lua") << recipe;
+    Command command;
+    command.argv = {MusterProgram(), "drill", "job.lua", "--json"};
+    command.argv.insert(command.argv.end(), options.begin(), options.end());
+    command.env = {"PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + folder_.path()};
+    command.cwd = folder_.path();
+    result = RunCommand(command);
+    json = nlohmann::json::parse(result.out, nullptr, false);
+  }
+
+  // The first row of a fault that begins so; null if there is none.
+  nlohmann::json Row(const std::string& fault) const {
+    if (!json.is_object() || !json.contains("faults")) return nullptr;
+    for (const auto& row : json["faults"]) {
+      if (row["fault"].get<std::string>().starts_with(fault)) return row;
+    }
+    return nullptr;
+  }
+
+  CommandResult result;
+  nlohmann::json json;
+
+ private:
+  TempDir folder_;
+};
+
+}  // namespace muster::testing
