@@ -21,7 +21,8 @@
 namespace muster {
 
 // In the order of ControlRequest::Ask.
-constexpr std::array<std::string_view, 7> kAskNames = {"status", "stop", "watch", "dump", "processes", "open", "steer"};
+constexpr std::array<std::string_view, 8> kAskNames = {"status",    "stop", "watch", "dump",
+                                                       "processes", "open", "steer", "edit"};
 
 // Members are in the order of their names.
 
@@ -29,7 +30,8 @@ template <class V>
 void Fields(V& v, ControlRequest& request) {
   std::int64_t format = kControlFormat;
   v("add_trials", As<UnlessNone>(request.add_trials)), v("ask", WithNames(request.ask, kAskNames));
-  v("dump", As<UnlessNone>(request.dump)), v("format", format), v("now", As<UnlessNone>(request.now));
+  v("dump", As<UnlessNone>(request.dump)), v("edit", As<UnlessNone>(request.edit)), v("format", format);
+  v("now", As<UnlessNone>(request.now));
   v("points", As<UnlessNone>(request.points)), v("slots", As<UnlessNone>(request.slots)),
       v("trial", As<UnlessNone>(request.trial));
 }
@@ -134,7 +136,8 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
   const tl::expected<Value, std::string> object = ObjectOf(line);
   if (!object) return Refused(object.error());
   const Value* ask = FieldOf(*object, "ask");
-  if (ask == nullptr) return Refused("missing member \"ask\": status, stop, watch, dump, processes, open or steer");
+  if (ask == nullptr)
+    return Refused("missing member \"ask\": status, stop, watch, dump, processes, open, steer or edit");
   const std::string word = ask->AsString() != nullptr ? *ask->AsString() : JsonText(*ask);
   if (std::find(kAskNames.begin(), kAskNames.end(), word) == kAskNames.end()) {
     return Refused(fmt::format("unknown request {}; {}", Quoted(word),
@@ -152,6 +155,8 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
     return Refused("\"trial\" is required for open, and valid only for it");
   if ((request.slots || request.add_trials > 0 || !request.points.empty()) != (request.ask == Ask::kSteer))
     return Refused("\"slots\", \"add_trials\" or \"points\" are required for steer, and valid only for it");
+  if (request.edit.empty() == (request.ask == Ask::kEdit))
+    return Refused("\"edit\" is required for edit, and valid only for it");
   return request;
 }
 
