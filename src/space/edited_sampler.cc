@@ -26,6 +26,13 @@ class EditedSampler final : public Sampler {
     for (std::uint64_t trial = 0; trial < kept_.size(); ++trial) {
       if (!kept_[trial].empty()) now_->Recall(trial, {kept_[trial]});
     }
+    now_->LeaveOutside();
+  }
+
+  // A sampler that learns gives points as long as it is asked; one that repeats points counts them.
+  void Extend(std::uint64_t size) override {
+    if (choice().seeds && size > this->size()) now_->Extend(now_->size() + (size - this->size()));
+    Sampler::Extend(size);
   }
 
   std::vector<Point> Ask(std::uint64_t first, std::uint64_t count) override {
@@ -48,6 +55,7 @@ class EditedSampler final : public Sampler {
   void TellStopped(std::uint64_t trial, const TrialResult& result) override {
     if (IsKnown(trial)) now_->TellStopped(trial, result);
   }
+  std::vector<LeftOut> left_out() const override { return now_->left_out(); }
   // What was refused before says nothing about the checks of now.
   void TellImpossible(std::uint64_t trial) override {
     if (trial >= kept_.size()) now_->TellImpossible(trial);
@@ -76,10 +84,9 @@ class EditedSampler final : public Sampler {
 
 Result<std::unique_ptr<Sampler>> MakeEditedSampler(const CompiledSpace& space, const SamplerChoice& choice) {
   if (choice.shards > 1) return RefuseSampler(choice, "a part of a sweep cannot be edited", "");
-  if (choice.seeds)
-    return RefuseSampler(choice, "a sweep with seeds cannot be edited", "--from begins another one with its results");
   SamplerChoice alone = choice;
   alone.kept.clear();
+  alone.edited_at = 0;
   auto now = Sampler::Of(space, alone);
   if (!now) return now;
   const std::uint64_t first = choice.kept.size();

@@ -111,6 +111,16 @@ class RepeatedSampler final : public Sampler {
     return suggested;
   }
 
+  void LeaveOutside() override {
+    for (std::size_t number = 0; number < groups_.size(); ++number) {
+      Group& group = groups_[number];
+      if (group.outside || points_->Locate(group.point)) continue;
+      group.outside = true;
+      ++outside_;
+      Sort(number);
+    }
+  }
+
   std::vector<LeftOut> left_out() const override {
     std::vector<LeftOut> left;
     for (const std::size_t number : left_out_) {
@@ -141,6 +151,7 @@ class RepeatedSampler final : public Sampler {
     std::string out = {};                                                 // why it gets no further seed; empty: it does
     GroupStatistics statistics = {};                                      // of its losses; of a failed one empty
     bool feasible = true;
+    bool outside = false;  // the space has its point no more: it gets no further seed, and none is left out
   };
   struct Trial {
     std::size_t group = 0;
@@ -199,7 +210,7 @@ class RepeatedSampler final : public Sampler {
     const bool whole = SeedsLeft(group).empty();
     waiting_.erase(number);
     left_out_.erase(number);
-    if (!whole) (group.out.empty() ? waiting_ : left_out_).insert(number);
+    if (!whole && !group.outside) (group.out.empty() ? waiting_ : left_out_).insert(number);
   }
 
   // After a result of the group.
@@ -271,7 +282,7 @@ class RepeatedSampler final : public Sampler {
   // Of a sequence the next one that is not known; a sampler that learns knows the groups as its trials.
   std::optional<Point> NextPoint() {
     if (!inner_->is_sequence()) {
-      if (groups_.size() >= inner_->size()) return std::nullopt;
+      if (groups_.size() - outside_ >= inner_->size()) return std::nullopt;
       auto points = inner_->Ask(groups_.size(), 1);
       return points.empty() ? std::nullopt : std::optional(std::move(points.front()));
     }
@@ -287,6 +298,7 @@ class RepeatedSampler final : public Sampler {
   std::unique_ptr<Sampler> inner_;
   std::uint64_t next_ = 0;  // of a sequence
   std::vector<Group> groups_;
+  std::size_t outside_ = 0;  // how many of them
   std::map<std::string, std::size_t> by_point_;
   std::map<std::uint64_t, Trial> trials_;
   std::set<std::size_t> waiting_;   // groups that are to have further seeds

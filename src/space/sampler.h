@@ -71,6 +71,9 @@ struct SamplerChoice {
   // Of a sweep that was edited: the points of its trials until then, by number; empty for those that were given up. The
   // sampler's own trials follow.
   std::vector<Point> kept = {};
+  // How many trials, chosen ones included, such a sweep had when it was edited: their points are in its journal, so
+  // `kept` is not stored. 0: `kept` is.
+  std::uint64_t edited_at = 0;
 
   bool operator==(const SamplerChoice&) const = default;
 };
@@ -139,6 +142,8 @@ class Sampler {
     std::string why;
   };
   virtual std::vector<LeftOut> left_out() const { return {}; }
+  // Points recalled so far that the space does not have get no further trials.
+  virtual void LeaveOutside() {}
   // The point that Ask() would give this trial, which is the next one that it was not asked for, and why.
   virtual SuggestedPoint Explain(std::uint64_t trial) { return {.point = At(trial)}; }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().

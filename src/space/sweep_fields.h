@@ -80,8 +80,9 @@ void Fields(V& v, SeedsChoice& seeds) {
 
 template <class V>
 void Fields(V& v, SamplerChoice& sampler) {
-  v("command", As<UnlessNone>(sampler.command)), v("given", As<UnlessNone>(sampler.given));
-  v("kept", As<UnlessNone>(sampler.kept));
+  v("command", As<UnlessNone>(sampler.command)), v("edited_at", As<UnlessNone>(sampler.edited_at));
+  v("given", As<UnlessNone>(sampler.given));
+  v("kept", OnlyIf(ReadsByName<V> || (sampler.edited_at == 0 && !sampler.kept.empty()), sampler.kept));
   v("kind", WithNames(sampler.kind, kSamplerNames));
   v("scramble", OnlyIf(KindOf(sampler).scrambles, sampler.scramble));
   v("seed", OnlyIf(KindOf(sampler).draws, sampler.seed));

@@ -78,6 +78,8 @@ TEST(ControlProtocol, RefusesUnknownRequests) {
       {"{\"format\":1,\"ask\":\"steer\",\"slots\":0}", "wrong type"},
       {"{\"format\":1,\"ask\":\"steer\",\"slots\":4294967297}", "wrong type"},
       {"{\"format\":1,\"ask\":\"steer\",\"add_trials\":-1}", "wrong type"},
+      {"{\"format\":1,\"ask\":\"edit\"}", "required for edit"},
+      {"{\"format\":1,\"ask\":\"stop\",\"edit\":\"0123456789ab\"}", "valid only for it"},
       {"{\"format\":1,\"ask\":\"stop\",\"slots\":1}", "valid only for it"},
       {"{\"format\":1,\"ask\":\"stop\",\"points\":[{\"lr\":1}]}", "valid only for it"},
       {"{\"format\":1,\"ask\":\"steer\",\"points\":[]}", "required for steer"},

@@ -13,7 +13,8 @@ import stat
 import sys
 
 EVENTS = {"sweep_began", "points_judged", "attempt_began", "rung_reached", "median_stopped", "attempt_ended",
-          "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended", "trial_promoted"}
+          "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended", "trial_promoted",
+          "sweep_edited"}
 CLASSES = {"ok", "infeasible", "stopped", "oom_device", "oom_host", "diverged", "timeout", "host_lost", "preempted", "user_error",
            "crash", "stalled", "no_result"}
 
@@ -96,6 +97,8 @@ class Sweep:
         self.ids = {}  # id -> trial
         self.points_checked = 0
         self.chosen = []  # points that were chosen and are not judged yet
+        self.were_chosen = set()  # trials of such points
+        self.edited_from = 0  # trials below it began before the last edit, or never begin
 
     def wrong(self, rule, text):
         self.problems.append(f"{rule}: {text}")
@@ -140,10 +143,12 @@ class Sweep:
 
     def points_judged(self, record):
         trials = range(record["first"], record["first"] + record["count"])
-        # A trial that turns out impossible when it is planned is evaluated once more, alone.
-        turned = [[[record["first"], record["first"]]]] == [reason["trials"] for reason in record["impossible"]]
+        # A trial that turns out impossible when it is planned is evaluated once more, and those that an edit gives up
+        # are: all of the entry.
+        last = record["first"] + record["count"] - 1
+        turned = [[[record["first"], last]]] == [reason["trials"] for reason in record["impossible"]]
         for trial in trials:
-            if trial in self.judged and not (turned and len(trials) == 1 and trial not in self.impossible):
+            if trial in self.judged and not (turned and trial not in self.impossible):
                 self.wrong("S3", f"trial {trial} is judged twice")
             if trial in self.over or trial in self.running:
                 self.wrong("S3", f"trial {trial} is judged, and it runs or is over")
@@ -155,6 +160,7 @@ class Sweep:
             if points != self.chosen[:len(points)] or len(points) != record["count"]:
                 self.wrong("S14", f"{record['seq']}: the points are not the next ones that were chosen")
             self.chosen = self.chosen[len(points):]
+            self.were_chosen.update(trials)
         for reason in record["impossible"]:
             before = -1
             for first, last in reason["trials"]:
@@ -167,6 +173,8 @@ class Sweep:
         trial, attempt = record["trial"], record["attempt"]
         if trial not in self.judged:
             self.wrong("S4", f"trial {trial} begins and was not judged")
+        if trial < self.edited_from and trial not in self.attempts and trial not in self.were_chosen:
+            self.wrong("S16", f"trial {trial} begins, and an edit gave it up")
         if trial in self.impossible:
             self.wrong("S4", f"trial {trial} begins and is impossible")
         if trial in self.over:
@@ -234,6 +242,18 @@ class Sweep:
             self.wrong("S13", f"{record['seq']}: steered from {self.began['trials']} to {trials} trials")
         self.began["trials"] = trials
         self.chosen += record.get("points", [])
+
+    def sweep_edited(self, record):
+        judged = max(self.judged) + 1 if self.judged else 0
+        if record["from"] != judged:
+            self.wrong("S16", f"{record['seq']}: edited at trial {record['from']}, and {judged} is the next one")
+        if record["trials"] < record["from"]:
+            self.wrong("S16", f"{record['seq']}: {record['trials']} trials, and {record['from']} are judged")
+        if record["recipe"] != self.began["recipe"] and not record["accepted"]:
+            self.wrong("S2", f"{record['seq']}: another recipe, and nobody accepted it")
+        self.edited_from = record["from"]
+        self.began["trials"] = record["trials"]
+        self.began["recipe"] = record["recipe"]
 
     def sweep_ended(self, record):
         if self.running:

@@ -74,7 +74,9 @@ inline std::vector<SweepEntry> OneOfEach() {
           SweepEnded{true, "all trials are over", 4},
           TrialPromoted{7, 1, 12, 3, 4},
           repeats,
-          raced};
+          raced,
+          SweepEdited{"0123456789ab", 12, far, "ab", true, {"train.seed", 3, true}},
+          SweepEdited{}};
 }
 
 inline std::vector<SweepRecord> RecordsOf(const std::vector<SweepEntry>& entries) {

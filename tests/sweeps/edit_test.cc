@@ -1,5 +1,10 @@
 // Tests that editing a sweep loses no result: trials keep their numbers, points and values, and are not repeated.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -105,6 +110,156 @@ TEST_F(EditedSweep, KeepsEveryResult) {
   EXPECT_EQ(json::parse(Run({"explain", "s:0", "--json"}).out)["how"], "before");
   EXPECT_EQ(sweep_.Muster({"retry", "s", "--trial", "0", "-q", "--no-progress"}).exit_code, 0);
   ExpectKept(last);
+}
+
+// A sweep whose trials wait for a file: of point number n for go.N, N = n / 150.
+class EditedWhileRunning : public EditedSweep {
+ protected:
+  EditedWhileRunning() {
+    sweep_.WriteRecipe("x = muster.int { 0 }, y = muster.int { 0 }",
+                       "local n = (p.x - 1) * 100 + p.y - 1\n"
+                       "local go = here .. '/go.' .. math.floor(n / 150)\n"
+                       "job:workers { count = 1, command = { 'sh', '-c', 'until [ -e ' .. go .. ' ]; do sleep 0.02; "
+                       "done; echo \"{\\\\\"loss\\\\\": ' .. p.x * 1000 + p.y .. '}\" >> \"$MUSTER_METRICS\"' } }");
+  }
+  void Start(Words words) {
+    words.insert(words.end(), {"--minimize", "loss", "--name", "s", "--slots", "4", "-q"});
+    head_.emplace(sweep_.StartSweep(words));
+    while (sweep_.sweep().empty() || !std::filesystem::exists(sweep_.journal())) {
+      ASSERT_FALSE(AwaitReadable(head_->pidfd(), std::chrono::milliseconds(5))) << sweep_.Errors();
+    }
+  }
+  // Until four trials run and wait, and that many have ended.
+  void AwaitOver(std::size_t over) {
+    while (Ended() < over || sweep_.Records("attempt_began").size() < over + 4) {
+      ASSERT_FALSE(AwaitReadable(head_->pidfd(), std::chrono::milliseconds(20))) << sweep_.Errors();
+    }
+  }
+  std::size_t Ended() const { return sweep_.Records("attempt_ended").size(); }
+  void Go(int number) const { sweep_.Write("go." + std::to_string(number), ""); }
+
+  std::optional<StartedProgram> head_;
+};
+
+// Three times: more values, a value less and a tighter condition, another sampler. The head is one and the same.
+TEST_F(EditedWhileRunning, LosesNoResult) {
+  Start({"--grid", "x=1..5", "--grid", "y=1..100"});
+  Go(0);
+  AwaitOver(150);
+  ExpectKept({});
+  const json more = Edit({"--grid", "x=1..6", "--grid", "y=1..100"});
+  EXPECT_EQ(more["edited"], true);
+  EXPECT_EQ(more["kept"]["count"], 154);
+  EXPECT_EQ(more["vanished"]["count"], 0);
+  EXPECT_EQ(more["new"]["count"], 600 - 154);
+  Go(1);
+  AwaitOver(300);
+  const auto first = Results();
+  ASSERT_EQ(first.size(), 300U);
+
+  const json tighter = Edit({"--grid", "x=1,2,3,5,6", "--grid", "y=1..100", "--where", "y <= 90"});
+  EXPECT_EQ(tighter["kept"]["count"], 300);
+  EXPECT_EQ(tighter["kept_outside"]["count"], 4) << "x = 4, of which four points run";
+  EXPECT_EQ(tighter["new"]["count"], 200);
+  Go(2);
+  // Of x = 5 half the points, without those that are excluded; x = 4 has only those that ran.
+  AwaitOver(300 + 4 + 50);
+  const auto second = Results();
+  for (const auto& [trial, result] : second) {
+    EXPECT_TRUE(first.contains(trial) || result.first["x"] == 5 || result.first["y"] <= 4) << result.first;
+  }
+
+  const json other = Edit({"--grid", "x=1,2,3,5,6", "--grid", "y=1..100", "--random", "420", "--seed", "3"});
+  EXPECT_EQ(other["edited"], true);
+  Go(3);
+  EXPECT_EQ(head_->End(), 0) << sweep_.Errors();
+  EXPECT_EQ(sweep_.Wrong(static_cast<int>(sweep_.Records("sweep_edited").back()["trials"])), "");
+  ExpectKept(first);
+  ExpectKept(second);
+  EXPECT_EQ(sweep_.Records("sweep_edited").size(), 3U);
+  EXPECT_EQ(sweep_.Records("sweep_began").size(), 1U);
+  EXPECT_EQ(sweep_.Records("attempt_began").size(), Ended()) << "nothing was interrupted";
+  EXPECT_EQ(Results().size(), Ended());
+  EXPECT_FALSE(std::filesystem::exists(sweep_.sweep() + "/edit"));
+  // A head that continues it has the same description.
+  EXPECT_EQ(sweep_.Muster({"resume", "s", "-q", "--no-progress"}).exit_code, 0);
+  EXPECT_EQ(Results().size(), Ended());
+}
+
+TEST_F(EditedWhileRunning, GoesOnAsItWasEditedAfterItsHeadWasKilled) {
+  Start({"--grid", "x=1", "--grid", "y=1..6"});
+  AwaitOver(0);
+  EXPECT_EQ(Edit({"--grid", "x=1", "--grid", "y=4..9"})["edited"], true);
+  head_->Signal(SIGKILL);
+  head_->End();
+  ASSERT_TRUE(sweep_.NothingLeft());
+  Go(0);
+  Run({"resume", "s", "-q", "--no-progress"});
+  ExpectKept({});
+  std::set<int> ys;
+  for (const auto& [trial, result] : Results()) ys.insert(result.first["y"].get<int>());
+  EXPECT_EQ(ys, (std::set<int>{1, 2, 3, 4, 5, 6, 7, 8, 9})) << "1 to 4 had begun";
+  EXPECT_EQ(sweep_.Wrong(static_cast<int>(sweep_.Records("sweep_edited").back()["trials"])), "");
+}
+
+TEST_F(EditedWhileRunning, IsRefusedWhatItsHeadDependsOn) {
+  Start({"--grid", "x=1", "--grid", "y=1..6"});
+  AwaitOver(0);
+  const auto refused = [&](Words words) {
+    words.insert(words.begin(),
+                 {"edit", "s", "recipe.lua", "--grid", "x=1", "--grid", "y=1..8", "--yes", "--slots", "4"});
+    const CommandResult edit = sweep_.Muster(words);
+    EXPECT_EQ(edit.exit_code, 2) << edit.err;
+    return edit.err;
+  };
+  const std::string retries = refused({"--minimize", "loss", "--name", "s", "--retry", "3"});
+  EXPECT_TRUE(Says(retries, "the rules of retries of a running sweep cannot be edited")) << retries;
+  const std::string hosts = refused({"--minimize", "loss", "--name", "s", "--host", "elsewhere"});
+  EXPECT_TRUE(Says(hosts, "names other hosts")) << hosts;
+  const std::string objective = refused({"--maximize", "loss", "--name", "s"});
+  EXPECT_TRUE(Says(objective, "has another objective")) << objective;
+  EXPECT_TRUE(sweep_.Records("sweep_edited").empty());
+  Go(0);
+  EXPECT_EQ(head_->End(), 0) << sweep_.Errors();
+  EXPECT_EQ(sweep_.Wrong(6), "");
+}
+
+// Repetitions: points that stay keep theirs and get the missing ones; those that vanish get no further ones.
+TEST_F(EditedSweep, KeepsRepetitions) {
+  sweep_.WriteRecipe(
+      "x = muster.int { 0 }, seed = muster.int { 0 }",
+      "job:workers { count = 1, command = { 'muster', 'report-metric', 'loss=' .. p.x + p.seed / 10 } }");
+  const auto words = [](const std::string& grid, Words more) {
+    Words all = {"recipe.lua", "--grid", grid, "--seeds", "3", "--minimize", "loss", "--name", "s", "--slots", "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  Words sweep = words("x=1,2,3", {"-q", "--no-progress", "--max-trials", "4"});
+  sweep.insert(sweep.begin(), "sweep");
+  Run(sweep);
+  ASSERT_EQ(Results().size(), 4U);
+  const auto before = Results();
+  Words edit = words("x=1,9", {"--yes", "--json"});
+  edit.insert(edit.begin(), {"edit", "s"});
+  EXPECT_EQ(json::parse(Run(edit).out)["edited"], true);
+  Run({"resume", "s", "-q", "--no-progress"});
+  EXPECT_EQ(sweep_.Wrong(), "");
+  const auto now = Results();
+  std::map<int, int> seeds;
+  for (const auto& [trial, result] : now) ++seeds[result.first["x"].get<int>()];
+  for (const auto& [trial, result] : before) EXPECT_EQ(now.at(trial), result);
+  EXPECT_EQ(seeds[1], 3) << "the best one has all";
+  EXPECT_GE(seeds[9], 1);
+  std::map<int, int> seeds_before;
+  for (const auto& [trial, result] : before) ++seeds_before[result.first["x"].get<int>()];
+  EXPECT_EQ(seeds[2], seeds_before[2]);
+  EXPECT_EQ(seeds[3], seeds_before[3]);
+  Words other = words("x=1,9", {"--yes"});
+  std::replace(other.begin(), other.end(), std::string("3"), std::string("5"));
+  other.insert(other.begin(), {"edit", "s"});
+  const CommandResult refused = sweep_.Muster(other);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(Says(refused.err, "the edited sweep has other seeds")) << refused.err;
 }
 
 TEST_F(EditedSweep, IsNotGivenAnotherObjective) {

@@ -1,7 +1,7 @@
 // muster edit: gives a sweep another space, condition or sampler; its trials keep their results.
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,26 +9,29 @@
 #include <utility>
 #include <vector>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/system/clock.h"
-#include "base/system/private_files.h"
+#include "base/system/unique_fd.h"
+#include "base/values/fingerprint.h"
 #include "base/values/quoting.h"
-#include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
 #include "cli/command/printed_schemas.h"
 #include "cli/lookup/known_recipe.h"
 #include "cli/lookup/run_argument.h"
+#include "cli/options/named_hosts.h"
 #include "cli/sweeps/run_sweep.h"
 #include "cli/sweeps/sweep_options.h"
+#include "run/control/control_protocol.h"
 #include "run/directory/run_directory.h"
-#include "run/directory/run_files.h"
-#include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_edit.h"
 #include "sweep/record/sweep_journal.h"
+#include "sweep/scheduler/trial_points.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
 
@@ -36,6 +39,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kMaxPointsShown = 5;
+constexpr std::size_t kEditIdBytes = 6;
 
 struct EditOptions {
   std::string sweep;
@@ -74,75 +78,49 @@ void Add(PrintedPoints& points, const Point& point) {
   if (points.first.size() < kMaxPointsShown) points.first.push_back(point);
 }
 
-// The trials of a sweep until now.
-struct TrialsSoFar {
-  TrialNumber judged_to = 0;
-  std::map<TrialNumber, Point> begun;
-  std::set<TrialNumber> chosen;       // by users
-  std::vector<TrialNumber> given_up;  // judged and not begun
-};
-
-Result<TrialsSoFar> ReadTrials(const std::string& folder, const RunDirectory& directory, const SweepView& view) {
-  TrialsSoFar trials;
-  trials.judged_to = view.progress().judged_to();
-  auto read = view.ForEachTrial(SweepView::Order::kNumber, [&](AttemptRow row) {
-    trials.begun.emplace(row.trial, std::move(row.point));
-    return true;
-  });
-  if (!read) return Fail(std::move(read.error()));
+Result<void> ForEachEntry(const std::string& sweep_dir, const std::function<void(const SweepEntry&)>& take) {
+  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return Fail(SystemError("sweep", "cannot open " + Quoted(sweep_dir), errno));
   std::string stopped;
   ReadSweepJournal(
-      directory.folder(), {},
-      [&](const SweepRecord& record) {
-        const auto* judged = std::get_if<PointsJudged>(&record.entry);
-        if (judged == nullptr || !judged->chosen) return;
-        for (std::uint64_t i = 0; i < judged->count; ++i) trials.chosen.insert(judged->first + i);
-      },
-      stopped);
-  if (!stopped.empty()) {
-    return Fail(Error("sweep", {}, fmt::format("the journal of {} is damaged: {}", Quoted(folder), stopped),
-                      "muster resume cuts its damaged end off"));
-  }
-  for (const auto& [trial, open] : view.progress().open()) {
-    if (open.attempts == 0 && !trials.chosen.contains(trial)) trials.given_up.push_back(trial);
-  }
-  return trials;
-}
-
-// By number of the sampler's trials: a sequence does not count chosen ones.
-std::vector<Point> KeptPoints(const TrialsSoFar& trials, bool sequence) {
-  std::vector<Point> kept;
-  for (TrialNumber trial = 0; trial < trials.judged_to; ++trial) {
-    if (sequence && trials.chosen.contains(trial)) continue;
-    const auto begun = trials.begun.find(trial);
-    kept.push_back(begun == trials.begun.end() ? Point() : begun->second);
-  }
-  return kept;
+      folder.get(), {}, [&](const SweepRecord& record) { take(record.entry); }, stopped);
+  return {};
 }
 
 struct Edit {
   PrintedEdit printed;
-  std::uint64_t trials = 0;  // of the sampler, with those so far
+  std::uint64_t trials = 0;  // of the sweep, with those so far
 };
 
-// What becomes of which points. Sets `sweep.sampler.kept`.
-Result<Edit> PlanEdit(const TrialsSoFar& trials, Sampler& before, SweepDescription& sweep) {
+// What becomes of which points. Sets `sweep.sampler.kept` and `edited_at`.
+Result<Edit> PlanEdit(const std::string& folder, const SweepProgress& progress, Sampler& before,
+                      SweepDescription& sweep) {
+  const TrialNumber from = progress.judged_to();
+  const auto trials = ReadTrialsSoFar(folder, from);
+  if (!trials) return Fail(trials.error());
   const auto space = CompiledSpace::Of(sweep.space);
   if (!space) return Fail(space.error());
-  const auto alone = Sampler::Of(*space, sweep.sampler);
-  if (!alone) return Fail(alone.error());
-  sweep.sampler.kept = KeptPoints(trials, (*alone)->is_sequence());
+  auto kept = KeptPoints(*trials, from, sweep.space, sweep.sampler);
+  if (!kept) return Fail(kept.error());
+  sweep.sampler.kept = *std::move(kept);
+  sweep.sampler.edited_at = from;
   const auto sampler = Sampler::Of(*space, sweep.sampler);
   if (!sampler) return Fail(sampler.error());
   Edit edit;
-  edit.trials = (*sampler)->size();
-  for (const auto& [trial, point] : trials.begun) {
+  for (const auto& [trial, point] : trials->begun) {
     Add(space->Locate(point) ? edit.printed.kept : edit.printed.kept_outside, point);
   }
+  // Before chosen points that wait are counted.
   const std::uint64_t first = sweep.sampler.kept.size();
-  edit.printed.fresh.count = edit.trials - first;
+  const std::uint64_t size = (*sampler)->size();
+  TrialPoints points(**sampler, sweep, progress.edits() + 1);
+  auto replayed = ForEachEntry(folder, [&](const SweepEntry& entry) { points.Take(entry); });
+  if (!replayed) return Fail(replayed.error());
+  points.Take(SweepEdited{});
+  edit.trials = points.size();
+  edit.printed.fresh.count = edit.trials - from;
   if ((*sampler)->is_sequence()) {
-    for (std::uint64_t i = first; i < std::min<std::uint64_t>(edit.trials, first + kMaxPointsShown); ++i) {
+    for (std::uint64_t i = first; i < std::min<std::uint64_t>(size, first + kMaxPointsShown); ++i) {
       edit.printed.fresh.first.push_back((*sampler)->At(i));
     }
   }
@@ -150,11 +128,11 @@ Result<Edit> PlanEdit(const TrialsSoFar& trials, Sampler& before, SweepDescripti
   if (before.is_sequence()) {
     std::set<std::string> still;
     constexpr std::uint64_t kMaxCompared = 100'000;
-    if ((*sampler)->is_sequence() && edit.trials - first <= kMaxCompared) {
-      for (std::uint64_t i = first; i < edit.trials; ++i) still.insert(PointText((*sampler)->At(i)));
+    if ((*sampler)->is_sequence() && size - first <= kMaxCompared) {
+      for (std::uint64_t i = first; i < size; ++i) still.insert(PointText((*sampler)->At(i)));
     }
     std::set<std::string> begun;
-    for (const auto& [trial, point] : trials.begun) begun.insert(PointText(point));
+    for (const auto& [trial, point] : trials->begun) begun.insert(PointText(point));
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(before.size(), kMaxCompared); ++i) {
       const Point point = before.At(i);
       if (point.empty()) continue;  // given up before
@@ -182,101 +160,96 @@ std::string EditText(const PrintedEdit& edit) {
   return text;
 }
 
-Result<void> CheckSameRules(const SweepDescription& before, const SweepDescription& now) {
-  const bool same = before.objective.has_value() == now.objective.has_value() &&
-                    (!now.objective || (before.objective->metric == now.objective->metric &&
-                                        before.objective->maximize == now.objective->maximize));
-  if (!same) {
-    return Fail(Error("rules_changed", {}, "the edited sweep has another objective",
-                      "its results are compared by it: start another sweep with muster sweep"));
-  }
-  const Value then = SweepDescriptionValue(before);
-  const Value said = SweepDescriptionValue(now);
-  const Value* const rule = FieldOf(then, "early_stop");
-  const Value* const other = FieldOf(said, "early_stop");
-  if ((rule == nullptr ? Value() : *rule) == (other == nullptr ? Value() : *other)) return {};
-  return Fail(Error("rules_changed", {}, "the edited sweep has another rule of early stopping",
-                    "its trials were compared by it; muster whatif replays them with another rule"));
+// What a running sweep has beside its description.
+Result<void> CheckSameHosts(const SweepFile& file, const RecipeOptions& now) {
+  const auto before = ParseSweepArguments(file.words);
+  if (!before) return Fail(before.error());
+  const auto names = [](const RecipeOptions& options) -> Result<std::vector<std::string>> {
+    const auto hosts = NamedHosts(options);
+    if (!hosts) return Fail(hosts.error());
+    std::vector<std::string> named;
+    for (const SiteHost& host : *hosts) named.push_back(host.name);
+    return named;
+  };
+  const auto then = names(before->sweep.recipe);
+  const auto said = names(now);
+  if (!said) return Fail(said.error());
+  if (then && *then == *said && before->sweep.recipe.engine.on == now.engine.on) return {};
+  return Fail(Error("running", {}, "the edited sweep names other hosts, and it is running",
+                    "say the same --host, --hostfile or --on as before, or stop it first: muster stop SWEEP --wait"));
 }
 
-// Records the edit as a head that does nothing else.
-Result<void> RecordEdit(const RunDirectory& directory, const SweepFile& file, const TrialsSoFar& trials,
-                        const SweepProgress& progress, std::uint64_t all) {
-  const LoadedSweep loaded = LoadSweepProgress(directory.path());
-  auto journal = SweepJournalWriter::Continue(directory.folder(), loaded.position);
-  if (!journal) return Fail(journal.error());
-  auto hash = RecipeHashOf(directory.path());
-  if (!hash) return Fail(hash.error());
-  std::vector<SweepEntry> entries;
-  SweepBegan began;
-  began.sweep_id = file.sweep_id;
-  began.name = file.name;
-  began.trials = all;
-  began.pid = ::getpid();
-  began.muster = MUSTER_VERSION;
-  began.recipe = *std::move(hash);
-  began.accepted = true;
-  entries.emplace_back(began);
-  for (const TrialNumber trial : trials.given_up) {
-    PointsJudged gone{trial, 1, {{"given up: the sweep was edited before it began", "", {{trial, trial}}}}};
-    entries.emplace_back(std::move(gone));
+// Options of the sweep that are no part of an edit: they stay.
+std::vector<std::string> WordsOfEdit(std::vector<std::string> words, const SweepFile& file) {
+  const auto before = ParseSweepArguments(file.words);
+  if (!before) return words;
+  for (const std::string& notify : before->notify) {
+    words.emplace_back("--notify");
+    words.push_back(notify);
   }
-  if (progress.steered().trials) {
-    SweepSteered steered;
-    steered.trials = all;
-    entries.emplace_back(std::move(steered));
+  if (!before->agent.empty()) {
+    words.emplace_back("--agent");
+    words.push_back(before->agent);
   }
-  entries.emplace_back(SweepEnded{false, "edited", 0});
-  for (SweepEntry& entry : entries) {
-    if (const int error = journal->Append(std::move(entry), WallNowNs()); error != 0) {
-      return Fail(SystemError("sweep", "the journal of the sweep cannot be written", error));
-    }
-  }
-  if (const int error = journal->Sync(); error != 0) {
-    return Fail(SystemError("sweep", "the journal of the sweep cannot be synced to disk", error));
-  }
+  return words;
+}
+
+// Hands the edit to the head, which carries it out before it answers.
+Result<void> AskHead(const std::string& sweep_dir, const SweepEdit& edit) {
+  auto head = ControlConnection::Open(sweep_dir);
+  if (!head) return Fail(std::move(head.error()));
+  const UniqueFd folder(::open(sweep_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return Fail(SystemError("sweep", "cannot open " + Quoted(sweep_dir), errno));
+  const std::string name = ProposedEditName(edit.id);
+  if (auto written = WriteEdit(folder.get(), name, edit); !written) return written;
+  ControlRequest request;
+  request.ask = ControlRequest::Ask::kEdit;
+  request.edit = edit.id;
+  const auto answer = head->Ask(request);
+  ::unlinkat(folder.get(), name.c_str(), 0);
+  if (!answer) return Fail(answer.error());
   return {};
 }
 
 int RunEdit(EditOptions& options) {
   if (!options.described.from.empty() || !options.described.tries.empty()) {
     return Refuse({Error("usage", {}, "--from and --try are no part of an edit",
-                         "chosen points: muster resume SWEEP --try lr=0.1; a sweep learns from another one from its "
+                         "chosen points: muster steer SWEEP --try lr=0.1; a sweep learns from another one from its "
                          "beginning only")},
                   options.json);
   }
   const auto found = FindSweep(options.sweep, DirectoryUse::kWrite);
   if (!found) return Refuse(found.error(), options.json);
-  if (IsRunLive(*found)) {
-    const std::string name = ShellQuoted(options.sweep.empty() ? *found : options.sweep);
-    return Refuse({Error("sweep", {}, "the sweep is running",
-                         fmt::format("muster stop {0} --wait, then muster edit, then muster resume {0} --detach: all "
-                                     "results are kept, and trials that were interrupted are tried again",
-                                     name))},
-                  options.json);
+  const bool running = IsRunLive(*found);
+  std::optional<RunDirectory> directory;
+  if (!running) {
+    auto held = HoldSweepDirectory(*found);
+    if (!held) return Refuse(held.error(), options.json);
+    directory.emplace(*std::move(held));
+    if (auto edited = CarryOutHeldEdit(*directory); !edited) return Refuse(edited.error(), options.json);
   }
-  auto directory = HoldSweepDirectory(*found);
-  if (!directory) return Refuse(directory.error(), options.json);
   auto file = ReadSweepFile(*found);
   if (!file) return Refuse(file.error(), options.json);
   const auto before = ReadSweepDescription(*found);
   if (!before) return Refuse(before.error(), options.json);
-  const auto view = SweepView::Open(*found);
-  if (!view) return Refuse(view.error(), options.json);
-  const auto trials = ReadTrials(*found, *directory, *view);
-  if (!trials) return Refuse(trials.error(), options.json);
+  SweepProgress progress;
+  const auto read = ForEachEntry(*found, [&](const SweepEntry& entry) { progress.Take(entry); });
+  if (!read) return Refuse(read.error(), options.json);
 
   Evaluator evaluator;
   options.described.given = before->sampler.given;
   auto described = DescribeSweep(options.described, evaluator);
   if (!described) return Refuse(described.error(), options.json);
   SweepDescription& sweep = described->sweep;
-  if (auto same = CheckSameRules(*before, sweep); !same) return Refuse(same.error(), options.json);
+  if (auto sound = CheckEdit(*before, sweep, running); !sound) return Refuse(sound.error(), options.json);
+  if (auto same = running ? CheckSameHosts(*file, options.described.recipe) : Result<void>(); !same) {
+    return Refuse(same.error(), options.json);
+  }
   auto space_before = CompiledSpace::Of(before->space);
   if (!space_before) return Refuse(space_before.error(), options.json);
   const auto sampler_before = Sampler::Of(*space_before, before->sampler);
   if (!sampler_before) return Refuse(sampler_before.error(), options.json);
-  auto edit = PlanEdit(*trials, **sampler_before, sweep);
+  auto edit = PlanEdit(*found, progress, **sampler_before, sweep);
   if (!edit) return Refuse(edit.error(), options.json);
   edit->printed.sweep = file->sweep_id;
   edit->printed.sweep_dir = *found;
@@ -291,29 +264,18 @@ int RunEdit(EditOptions& options) {
   }
   const auto first = FirstEvaluation(*described, evaluator);
   if (!first) return Refuse(first.error(), options.json);
-  // sweep.json is last: an edit that was cut off is repeated, and until then the sweep does not continue.
-  auto replaced = ReplaceRecipe(directory->folder(), InputsValue(first->inputs),
-                                EvaluationRecord(described->evaluation), first->sources);
-  const std::uint64_t all =
-      edit->trials +
-      (sweep.sampler.kept.size() < trials->judged_to ? trials->judged_to - sweep.sampler.kept.size() : 0);
-  if (replaced) replaced = RecordEdit(*directory, *file, *trials, view->progress(), all);
-  if (replaced) {
-    file->words = options.words;
-    const auto space = CompiledSpace::Of(sweep.space);
-    std::set<std::string> names(file->names.begin(), file->names.end());
-    names.insert(space->names().begin(), space->names().end());
-    file->names.assign(names.begin(), names.end());
-    file->trials = all;
-    const std::string text = SweepFileText(*file, SweepDescriptionValue(sweep));
-    if (text.size() > kSweepEntry.most) {
-      replaced =
-          Fail(Error("sweep", {}, "the sweep has too many trials to be edited", "start another one with --from"));
-    } else {
-      replaced = ReplaceFile(directory->folder(), kSweepEntry.name, text);
-    }
-  }
-  if (!replaced) return Refuse(replaced.error(), options.json);
+  file->words = WordsOfEdit(options.words, *file);
+  const auto space = CompiledSpace::Of(sweep.space);
+  std::set<std::string> names(file->names.begin(), file->names.end());
+  names.insert(space->names().begin(), space->names().end());
+  file->names.assign(names.begin(), names.end());
+  file->trials = edit->trials;
+  const SweepEdit made = {RandomHex(kEditIdBytes), InputsValue(first->inputs), EvaluationRecord(described->evaluation),
+                          first->sources, SweepFileText(*file, SweepDescriptionValue(sweep))};
+  // Once it is written as a whole it holds, whatever ends this command.
+  auto edited = running ? AskHead(*found, made) : WriteEdit(directory->folder(), kEditEntry.name, made);
+  if (edited && !running) edited = CarryOutHeldEdit(*directory);
+  if (!edited) return Refuse(edited.error(), options.json);
   edit->printed.edited = true;
   print();
   return kExitOk;

@@ -31,6 +31,7 @@
 #include "run/directory/runtime_directory.h"
 #include "sweep/head/sweep_head.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_edit.h"
 #include "sweep/scheduler/host_pool.h"
 #include "transport/transport.h"
 #include "wire/files/run_layout.h"
@@ -43,6 +44,7 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
   auto space = CompiledSpace::Of(described.sweep.space);
   if (!space) return Fail(space.error());
   SamplerChoice choice = described.sweep.sampler;
+  choice.kept.clear();  // the points of earlier trials are not those of now
   if (KindOf(choice).pipes) choice.kind = SamplerChoice::Kind::kRandom;  // a program has not given any points yet
   auto sampler = Sampler::Of(*space, choice);
   if (!sampler) return Fail(sampler.error());
@@ -193,16 +195,21 @@ Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundi
   request.began.sweep_id = start.file.sweep_id;
   request.began.name = start.file.name;
   request.began.muster = MUSTER_VERSION;
-  auto hash = RecipeHashOf(directory.path());
-  if (!hash) return Fail(hash.error());
-  request.began.recipe = *std::move(hash);
+  request.stored = [folder = directory.path(), without = recipe.without]() -> Result<SweepRequest::Stored> {
+    auto hash = RecipeHashOf(folder);
+    if (!hash) return Fail(hash.error());
+    auto stored = EvaluationOfRun(folder);
+    if (!stored) return Fail(stored.error());
+    stored->without = without;
+    return SweepRequest::Stored{*std::move(stored), *std::move(hash)};
+  };
+  auto stored = request.stored();
+  if (!stored) return Fail(stored.error());
+  request.began.recipe = std::move(stored->recipe);
+  request.evaluation = std::move(stored->evaluation);
   request.began.accepted = start.accepted;
   request.reopen = std::move(start.reopen);
   request.steering = start.steering;
-  auto stored = EvaluationOfRun(directory.path());
-  if (!stored) return Fail(stored.error());
-  request.evaluation = *std::move(stored);
-  request.evaluation.without = recipe.without;
   request.evaluation_record = EvaluationRecord;
   request.has_context = !start.first_plan.mindspore.empty();
   request.run = std::move(made.run);
@@ -215,7 +222,7 @@ Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundi
   request.err = STDERR_FILENO;
   request.notifications = std::move(made.notifications);
   request.on_begun = std::move(start.on_begun);
-  return RunSweep(request, *made.transport);
+  return RunSweep(std::move(request), *made.transport);
 }
 
 // A new sweep that was refused before it began leaves no directory that could be taken for one.
@@ -481,6 +488,10 @@ Result<std::optional<RequestedSweep>> EachTrialFor(const SweepOptions& options) 
 
 }  // namespace
 
+Result<void> CarryOutHeldEdit(const RunDirectory& sweep) {
+  return CarryOutEdit(sweep.folder(), sweep.path(), [&] { return RecipeHashOf(sweep.path()); });
+}
+
 int ContinueSweep(const SweepContinuation& continuation) {
   const auto other_hosts = OtherHosts(continuation.hosts);
   if (!other_hosts) return Refuse(other_hosts.error());
@@ -488,6 +499,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   if (!found) return Refuse(found.error());
   auto directory = HoldSweepDirectory(*found);
   if (!directory) return Refuse(directory.error());
+  if (auto edited = CarryOutHeldEdit(*directory); !edited) return Refuse(edited.error());
   const std::string& folder = directory->path();
   auto file = ReadSweepFile(folder);
   if (!file) return Refuse(file.error());

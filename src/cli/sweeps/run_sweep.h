@@ -67,6 +67,9 @@ void AddSteeringOptions(CLI::App& app, SteeringRequest& steering, std::vector<st
 // about them. Fails with the recipe's errors about points that are not possible.
 Result<std::vector<Point>> ChosenPointsFor(const std::string& folder, const std::vector<std::string>& tries);
 
+// Carries out an edit that a command or a head left when it was killed. The sweep is held.
+Result<void> CarryOutHeldEdit(const RunDirectory& sweep);
+
 int ContinueSweep(const SweepContinuation& continuation);
 
 }  // namespace muster

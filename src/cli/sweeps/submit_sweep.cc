@@ -378,6 +378,7 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   if (!found) return Refuse(found.error());
   auto directory = HoldSweepDirectory(*found);
   if (!directory) return Refuse(directory.error());
+  if (auto edited = CarryOutHeldEdit(*directory); !edited) return Refuse(edited.error());
   const auto file = ReadSweepFile(directory->path());
   if (!file) return Refuse(file.error());
   SweepContinuation here = continuation;  // valid in the sweep's folder, too

@@ -538,6 +538,7 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
   described.about_sampler = SettleSampler(described.sweep);
   RepeatChosen(described.sweep);
   described.sweep.sampler.kept = options.kept;
+  described.sweep.sampler.edited_at = options.edited_at;
   if (const SamplerChoice& sampler = described.sweep.sampler; !sampler.given.points.empty()) {
     described.about_sampler +=
         fmt::format("{}{} knows {} of sweep {}", described.about_sampler.empty() ? "" : "; ", KindOf(sampler).name,
@@ -694,6 +695,7 @@ Result<void> KeepKnown(const std::string& sweep_dir, SweepOptions& options) {
   if (!description) return Fail(description.error());
   options.given = std::move(description->sampler.given);
   options.kept = std::move(description->sampler.kept);
+  options.edited_at = description->sampler.edited_at;
   return {};
 }
 

@@ -52,6 +52,7 @@ struct SweepOptions {
   std::optional<SamplerChoice::Given> given = {};
   // Of a sweep that was edited (space/sampler.h).
   std::vector<Point> kept = {};
+  std::uint64_t edited_at = 0;
 };
 
 void AddTryOption(CLI::App& app, std::vector<std::string>& tries);

@@ -21,8 +21,8 @@
 namespace muster {
 
 // In the order of ControlRequest::Ask.
-constexpr std::array<std::string_view, 8> kAskNames = {"status",    "stop", "watch", "dump",
-                                                       "processes", "open", "steer", "fault"};
+constexpr std::array<std::string_view, 9> kAskNames = {"status",    "stop", "watch", "dump",
+                                                       "processes", "open", "steer", "fault", "edit"};
 
 // Members are in the order of their names.
 
@@ -30,10 +30,11 @@ template <class V>
 void Fields(V& v, ControlRequest& request) {
   std::int64_t format = kControlFormat;
   v("add_trials", As<UnlessNone>(request.add_trials)), v("ask", WithNames(request.ask, kAskNames));
-  v("dump", As<UnlessNone>(request.dump)), v("fault", As<UnlessNone>(request.fault)), v("format", format);
-  v("lasts_ms", As<UnlessNone>(request.lasts_ms)), v("now", As<UnlessNone>(request.now));
-  v("points", As<UnlessNone>(request.points)), v("slots", As<UnlessNone>(request.slots));
-  v("target", As<UnlessNone>(request.target)), v("trial", As<UnlessNone>(request.trial));
+  v("dump", As<UnlessNone>(request.dump)), v("edit", As<UnlessNone>(request.edit));
+  v("fault", As<UnlessNone>(request.fault)), v("format", format), v("lasts_ms", As<UnlessNone>(request.lasts_ms));
+  v("now", As<UnlessNone>(request.now)), v("points", As<UnlessNone>(request.points));
+  v("slots", As<UnlessNone>(request.slots)), v("target", As<UnlessNone>(request.target));
+  v("trial", As<UnlessNone>(request.trial));
 }
 
 template <class V>
@@ -137,7 +138,7 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
   if (!object) return Refused(object.error());
   const Value* ask = FieldOf(*object, "ask");
   if (ask == nullptr)
-    return Refused("missing member \"ask\": status, stop, watch, dump, processes, open, steer or fault");
+    return Refused("missing member \"ask\": status, stop, watch, dump, processes, open, steer, fault or edit");
   const std::string word = ask->AsString() != nullptr ? *ask->AsString() : JsonText(*ask);
   if (std::find(kAskNames.begin(), kAskNames.end(), word) == kAskNames.end()) {
     return Refused(fmt::format("unknown request {}; {}", Quoted(word),
@@ -153,11 +154,13 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
   if (request.dump && request.ask != Ask::kStop) return Refused("\"dump\" is valid only for a stop");
   if (request.trial.has_value() != (request.ask == Ask::kOpen))
     return Refused("\"trial\" is required for open, and valid only for it");
-  if (const bool of_fault = !request.fault.empty() && !request.target.empty();
-      of_fault != (request.ask == Ask::kFault) || (!of_fault && request.lasts_ms > 0))
+  const bool no_fault = request.fault.empty() && request.target.empty() && request.lasts_ms == 0;
+  if (request.ask == Ask::kFault ? request.fault.empty() || request.target.empty() : !no_fault)
     return Refused("\"fault\" and \"target\" are required for fault, and valid only for it, like \"lasts_ms\"");
   if ((request.slots || request.add_trials > 0 || !request.points.empty()) != (request.ask == Ask::kSteer))
     return Refused("\"slots\", \"add_trials\" or \"points\" are required for steer, and valid only for it");
+  if (request.edit.empty() == (request.ask == Ask::kEdit))
+    return Refused("\"edit\" is required for edit, and valid only for it");
   return request;
 }
 

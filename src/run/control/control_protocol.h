@@ -43,7 +43,7 @@ inline constexpr std::size_t kMaxControlRequest = 4096;    // longest line to th
 inline constexpr std::size_t kMaxControlLine = 16U << 20;  // … and from the head
 
 struct ControlRequest {
-  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses, kOpen, kSteer, kFault };
+  enum class Ask : std::uint8_t { kStatus, kStop, kWatch, kDump, kProcesses, kOpen, kSteer, kFault, kEdit };
   Ask ask = Ask::kStatus;
   bool now = false;   // kStop only: kill at once
   bool dump = false;  // kStop only: take a dump first
@@ -58,6 +58,8 @@ struct ControlRequest {
   std::string fault = {};  // a name of kFaultKindNames
   std::string target = {};
   std::uint64_t lasts_ms = 0;
+  // Required for kEdit, otherwise absent: which edit of the sweep the head is to carry out (sweep/record/sweep_edit.h).
+  std::string edit = {};
 
   bool operator==(const ControlRequest&) const = default;
 };
@@ -128,7 +130,7 @@ struct ControlAnswer {
   // kDump, and kStop with a dump: the number of the dump in progress; 0: none.
   std::uint32_t dump = 0;
   std::optional<ProcessStatuses> processes = {};  // only for kProcesses
-  std::optional<SweepLimits> limits = {};         // only for kSteer: those now
+  std::optional<SweepLimits> limits = {};         // only for kSteer and kEdit: those now
 
   bool operator==(const ControlAnswer&) const = default;
 };

@@ -197,6 +197,15 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
     }
     answer.limits = *limits;
   }
+  if (request->ask == ControlRequest::Ask::kEdit) {
+    const auto limits = calls_.edit ? calls_.edit(request->edit)
+                                    : tl::make_unexpected(std::string("a run has no trials: ask the head of a sweep"));
+    if (!limits) {
+      answer.error = limits.error();
+      return answer;
+    }
+    answer.limits = *limits;
+  }
   if (request->ask == ControlRequest::Ask::kWatch) client.watching = true;
   if (request->ask == ControlRequest::Ask::kProcesses) answer.processes = calls_.processes();
   answer.status = calls_.status();

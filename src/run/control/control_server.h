@@ -50,6 +50,8 @@ class ControlServer {
     std::function<tl::expected<void, std::string>(std::uint64_t trial)> open = {};
     // Changes the limits of a sweep, and returns those now. The error is a sentence. Empty if there are no trials.
     std::function<tl::expected<SweepLimits, std::string>(const ControlRequest& request)> steer = {};
+    // Edits a sweep, and returns its limits now. The error is a sentence. Empty if there are no trials.
+    std::function<tl::expected<SweepLimits, std::string>(const std::string& edit)> edit = {};
   };
 
   // Creates the socket in the folder, which the caller holds (run/directory/run_directory.h) and whose descriptor must

@@ -39,6 +39,7 @@
 #include "sweep/head/trial_planner.h"
 #include "sweep/index/sweep_index.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_edit.h"
 #include "sweep/record/sweep_journal.h"
 #include "sweep/record/sweep_status.h"
 #include "sweep/trial/trial_class.h"
@@ -78,10 +79,25 @@ std::string FullDiskText(int descriptor, const std::string& folder) {
 
 // What a sweep's head makes of its request before it begins, and what can be wrong with it.
 
-struct SweepInputs {
+struct SweepPoints {
   std::unique_ptr<const CompiledSpace> space;  // of the sampler
   std::unique_ptr<Sampler> sampler;
   std::unique_ptr<TrialPoints> points;  // of the sampler
+};
+
+// `edits`: as of TrialPoints.
+Result<SweepPoints> PointsOf(const SweepDescription& sweep, std::uint64_t edits) {
+  if (Diagnostics problems = CheckSweep(sweep); HasErrors(problems)) return Fail(std::move(problems));
+  auto compiled = CompiledSpace::Of(sweep.space);
+  if (!compiled) return Fail(compiled.error());
+  auto space = std::make_unique<const CompiledSpace>(*std::move(compiled));
+  auto sampler = Sampler::Of(*space, sweep.sampler);
+  if (!sampler) return Fail(sampler.error());
+  auto points = std::make_unique<TrialPoints>(**sampler, sweep, edits);
+  return SweepPoints{std::move(space), *std::move(sampler), std::move(points)};
+}
+
+struct SweepInputs : SweepPoints {
   // Of an optimizer: what it hears of the entries, and that about earlier ones.
   std::unique_ptr<OptimizerLines> lines;
   std::string history;
@@ -91,13 +107,9 @@ struct SweepInputs {
 };
 
 // Fails if the description is invalid, or the recipe's files cannot be opened.
-Result<SweepInputs> InputsOf(const SweepRequest& request) {
-  if (Diagnostics problems = CheckSweep(request.description); HasErrors(problems)) return Fail(std::move(problems));
-  auto compiled = CompiledSpace::Of(request.description.space);
-  if (!compiled) return Fail(compiled.error());
-  auto space = std::make_unique<const CompiledSpace>(*std::move(compiled));
-  auto sampler = Sampler::Of(*space, request.description.sampler);
-  if (!sampler) return Fail(sampler.error());
+Result<SweepInputs> InputsOf(const SweepRequest& request, std::uint64_t edits) {
+  auto points = PointsOf(request.description, edits);
+  if (!points) return Fail(points.error());
   const MetricsChoice& metrics = request.description.metrics;
   auto patterns = LogPatterns::Of(metrics.patterns, metrics.place);
   if (!patterns) return Fail(patterns.error());
@@ -105,14 +117,25 @@ Result<SweepInputs> InputsOf(const SweepRequest& request) {
   if (!classes) return Fail(classes.error());
   auto files = RecipeFiles::Open(request.evaluation.recipe_file, request.evaluation.libraries);
   if (!files) return Fail(files.error());
-  auto points = std::make_unique<TrialPoints>(**sampler, request.description);
   std::unique_ptr<OptimizerLines> lines;
   if (KindOf(request.description.sampler).pipes) {
     if (auto exists = OptimizerPipe::Check(request.description.sampler); !exists) return Fail(exists.error());
     lines = std::make_unique<OptimizerLines>(request.description);
   }
-  return SweepInputs{std::move(space),     *std::move(sampler), std::move(points), std::move(lines), {},
+  return SweepInputs{*std::move(points),   std::move(lines),    {},
                      *std::move(patterns), *std::move(classes), *std::move(files)};
+}
+
+// Gives the points every entry of the journal until now, and `also` likewise.
+void ReplayEntries(int folder, TrialPoints& points, const std::function<void(const SweepEntry&)>& also = {}) {
+  std::string stopped;
+  ReadSweepJournal(
+      folder, {},
+      [&](const SweepRecord& record) {
+        points.Take(record.entry);
+        if (also) also(record.entry);
+      },
+      stopped);
 }
 
 // The status of a running sweep, from the state of its scheduler.
@@ -181,6 +204,8 @@ struct SweepControlCalls {
   std::function<bool(TrialNumber trial)> open;
   // Changes the limits of the sweep, and returns those now. The error is a sentence.
   std::function<tl::expected<SweepLimits, std::string>(const SteeringRequest& request)> steer;
+  // Carries out an edit, and returns the limits then. The error is a sentence.
+  std::function<tl::expected<SweepLimits, std::string>(const std::string& edit)> edit;
 };
 
 // As ControlServer::Listen.
@@ -221,14 +246,16 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
        .steer =
            [shared](const ControlRequest& request) {
              return shared->steer({request.slots, request.add_trials, request.points});
-           }});
+           },
+       .edit = [shared](const std::string& edit) { return shared->edit(edit); }});
 }
 
 constexpr std::chrono::seconds kKeeping{1};  // interval of syncing files to disk and updating the index
 
 class SweepHead {
  public:
-  SweepHead(const SweepRequest& request, Transport& transport, SweepInputs inputs, SweepIndex index, LoadedSweep loaded,
+  // An edit changes the description and the evaluation of the request.
+  SweepHead(SweepRequest& request, Transport& transport, SweepInputs inputs, SweepIndex index, LoadedSweep loaded,
             SweepJournalWriter journal)
       : request_(request),
         index_(std::move(index)),
@@ -312,6 +339,10 @@ class SweepHead {
   // Ends what is running; it is retried when the sweep is resumed. The first reason counts.
   void Stop(const std::string& why, int exit_code, bool now);
   tl::expected<SweepLimits, std::string> Steer(const SteeringRequest& request);
+  SweepLimits Limits() const;
+  tl::expected<SweepLimits, std::string> Edit(const std::string& id);
+  // From the moment from which the edit holds; the rest of the sweep still is as it was.
+  Result<void> CarryOut(const SweepEdit& edit, SweepEdited edited, const TrialSet& chosen, SweepPoints points);
   void AwaitSignal();
   void ListenForCommands();
   void Keep();
@@ -319,7 +350,7 @@ class SweepHead {
   void FinishHosts(std::function<void()> done);
   SweepStatus Status() const { return StatusOf(request_.description, scheduler_, began_ns_, over_at_begin_); }
 
-  const SweepRequest& request_;
+  SweepRequest& request_;
   boost::asio::io_context io_;
   PipeSignalIgnored no_pipe_signal_;
   SweepIndex index_;
@@ -619,7 +650,88 @@ tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& r
   }
   if (const auto steered = scheduler_.Steer(complete); !steered) return tl::make_unexpected(steered.error());
   Advance();
-  return SweepLimits{scheduler_.planning().MostTrials(), scheduler_.pool().slots(), points_.size()};
+  return Limits();
+}
+
+SweepLimits SweepHead::Limits() const {
+  return {MostTrials(scheduler_.progress(), request_.description.budget), scheduler_.pool().slots(), points_.size()};
+}
+
+tl::expected<SweepLimits, std::string> SweepHead::Edit(const std::string& id) {
+  const auto refuse = [](const Diagnostics& problems) { return tl::make_unexpected(Sentence(problems)); };
+  if (ending_ || scheduler_.stopping()) {
+    return tl::make_unexpected(std::string("the sweep is ending: edit it once it has ended"));
+  }
+  if (!IsEditId(id)) return tl::make_unexpected("there is no edit " + Quoted(id));
+  auto edit = ReadEdit(request_.folder_fd, ProposedEditName(id));
+  if (!edit) return refuse(edit.error());
+  auto described = ParseSweepFile(edit->sweep, request_.folder);
+  if (!described) return refuse(described.error());
+  auto& [file, sweep] = *described;
+  if (file.sweep_id != request_.began.sweep_id) return tl::make_unexpected(std::string("it edits another sweep"));
+  if (auto sound = CheckEdit(request_.description, sweep, true); !sound) return refuse(sound.error());
+
+  SweepEdited edited;
+  edited.edit = edit->id;
+  edited.from = scheduler_.progress().judged_to();
+  const auto trials = ReadTrialsSoFar(request_.folder_fd, edited.from);
+  if (!trials) return refuse(trials.error());
+  auto kept = KeptPoints(*trials, edited.from, sweep.space, sweep.sampler);
+  if (!kept) return refuse(kept.error());
+  sweep.sampler.kept = *std::move(kept);
+  sweep.sampler.edited_at = edited.from;
+  // The points refer to the description of the request.
+  SweepDescription before = std::exchange(request_.description, std::move(sweep));
+  const auto restore = [&](const Diagnostics& problems) {
+    request_.description = std::move(before);
+    return tl::make_unexpected(Sentence(problems));
+  };
+  auto points = PointsOf(request_.description, scheduler_.progress().edits() + 1);
+  if (!points) return restore(points.error());
+  ReplayEntries(request_.folder_fd, *points->points);
+  points->points->Take(edited);
+  edited.trials = points->points->size();
+  if (const auto& seeds = request_.description.sampler.seeds) {
+    edited.seeds = {seeds->param, seeds->count, seeds->median};
+  }
+  file.trials = edited.trials;
+  edit->sweep = SweepFileText(file, SweepDescriptionValue(request_.description));
+  if (auto held = WriteEdit(request_.folder_fd, kEditEntry.name, *edit); !held) return restore(held.error());
+  if (auto carried = CarryOut(*edit, std::move(edited), trials->chosen, *std::move(points)); !carried) {
+    Stop("its edit cannot be carried out: " + Sentence(carried.error()) + "; muster resume repeats that", 3, false);
+    return restore(carried.error());
+  }
+  Advance();
+  return Limits();
+}
+
+Result<void> SweepHead::CarryOut(const SweepEdit& edit, SweepEdited edited, const TrialSet& chosen,
+                                 SweepPoints points) {
+  ReleaseWaiting();
+  if (auto replaced = ReplaceEditedRecipe(request_.folder_fd, edit); !replaced) return replaced;
+  auto stored = request_.stored();
+  if (!stored) return Fail(stored.error());
+  auto files = RecipeFiles::Open(stored->evaluation.recipe_file, stored->evaluation.libraries);
+  if (!files) return Fail(files.error());
+  edited.accepted = stored->recipe != scheduler_.progress().recipe();
+  edited.recipe = stored->recipe;
+  const std::vector<SweepEntry> entries = EntriesOfEdit(std::move(edited), scheduler_.progress(), chosen);
+  if (!scheduler_.RecordEdit(entries)) return Fail(MachineError("sweep", "the journal cannot be written"));
+  for (const SweepEntry& entry : entries) {
+    if (!std::holds_alternative<SweepEdited>(entry)) points.points->Take(entry);
+  }
+  if (const int error = journal_.Sync(); error != 0) {
+    return Fail(SystemError("sweep", "the journal cannot be synced to disk", error));
+  }
+  if (auto finished = FinishEdit(request_.folder_fd, edit); !finished) return finished;
+  request_.evaluation = std::move(stored->evaluation);
+  *inputs_.points = std::move(*points.points);
+  inputs_.sampler = std::move(points.sampler);
+  inputs_.space = std::move(points.space);
+  planner_.Edited(*std::move(files));
+  prepared_.Edited();
+  scheduler_.Edited();
+  return {};
 }
 
 void SweepHead::AwaitSignal() {
@@ -659,7 +771,8 @@ void SweepHead::ListenForCommands() {
                             if (live != live_.end()) live->second->Listen();
                             return live != live_.end();
                           },
-                      .steer = [this](const SteeringRequest& request) { return Steer(request); }});
+                      .steer = [this](const SteeringRequest& request) { return Steer(request); },
+                      .edit = [this](const std::string& edit) { return Edit(edit); }});
   if (!control) return PrintLine(Sentence(control.error()));
   control_ = *std::move(control);
 }
@@ -715,12 +828,12 @@ void SweepHead::FinishHosts(std::function<void()> done) {
 
 }  // namespace
 
-Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport) {
+Result<SweepOutcome> RunSweep(SweepRequest request, Transport& transport) {
   const RaisedDescriptorLimit many_descriptors;  // each running trial has some
-  auto inputs = InputsOf(request);
-  if (!inputs) return Fail(inputs.error());
   SweepIndex index = SweepIndex::Open(request.folder);
   LoadedSweep loaded = index.CatchUp();
+  auto inputs = InputsOf(request, loaded.progress.edits());
+  if (!inputs) return Fail(inputs.error());
   auto journal = EntryExists(request.folder_fd, kJournalEntry.name)
                      ? SweepJournalWriter::Continue(request.folder_fd, loaded.position)
                      : SweepJournalWriter::Create(request.folder_fd);
@@ -735,14 +848,9 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   auto reopened = request.reopen ? request.reopen(loaded.progress) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
   if (!inputs->points->is_sequence() || !loaded.progress.steered().points.empty()) {
-    std::string stopped;
-    ReadSweepJournal(
-        request.folder_fd, {},
-        [&](const SweepRecord& record) {
-          inputs->points->Take(record.entry);
-          if (inputs->lines) inputs->history += inputs->lines->Take(record.entry);
-        },
-        stopped);
+    ReplayEntries(request.folder_fd, *inputs->points, [&](const SweepEntry& entry) {
+      if (inputs->lines) inputs->history += inputs->lines->Take(entry);
+    });
   }
   if (const auto& trials = loaded.progress.steered().trials) inputs->points->Extend(*trials);
   const auto steers =

@@ -44,6 +44,13 @@ struct SweepRequest {
   std::function<Result<std::vector<TrialRange>>(const SweepProgress&)> reopen;
   SteeringRequest steering = {};  // changes of its limits from this head on
 
+  // Returns the following, and SweepBegan::recipe, as the folder has them now: after its recipe was replaced by an
+  // edit.
+  struct Stored {
+    EvaluationOptions evaluation;
+    std::string recipe;
+  };
+  std::function<Result<Stored>()> stored = {};
   // For the sources in the folder. Points are added as overrides.
   EvaluationOptions evaluation;
   bool has_context = false;  // the first plan has one (Plan::mindspore)
@@ -81,6 +88,6 @@ struct SweepOutcome {
 // description or the recipe is invalid or changed (kind "recipe_changed"), or `reopen` fails. Later failures are in the
 // outcome and in the journal.
 // `transport` leads to `hosts`, or to this machine; with an allocator nothing is connected through it.
-Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport);
+Result<SweepOutcome> RunSweep(SweepRequest request, Transport& transport);
 
 }  // namespace muster

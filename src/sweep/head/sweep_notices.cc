@@ -70,6 +70,7 @@ std::vector<Notice> SweepNoticeMaker::Saw(const SweepEntry& entry, double second
                  [](const HostQuarantined&) {},
                  [](const TrialsReopened&) {},
                  [](const SweepSteered&) {},
+                 [](const SweepEdited&) {},
              },
              entry);
   return notices;

@@ -72,8 +72,20 @@ TrialPlanner::TrialPlanner(boost::asio::io_context& io, const EvaluationOptions&
       points_(points),
       files_(std::move(files)),
       resumption_(std::move(resumption)),
-      fork_server_(std::make_shared<EvaluatorForkServer>(StartOf(evaluation), schema_too)),
-      staying_(fork_server_, files_.Again()) {}
+      schema_too_(schema_too),
+      fork_server_(std::make_shared<EvaluatorForkServer>(StartOf(evaluation), schema_too)) {
+  staying_.emplace(fork_server_, files_.Again());
+}
+
+void TrialPlanner::Edited(RecipeFiles files) {
+  GiveUp();
+  asking_ = checked_ = false;
+  next_.clear();
+  expected_.clear();
+  files_ = std::move(files);
+  fork_server_ = std::make_shared<EvaluatorForkServer>(StartOf(evaluation_), schema_too_);
+  staying_.emplace(fork_server_, files_.Again());
+}
 
 EvaluationOptions TrialPlanner::OptionsOf(TrialNumber trial) {
   EvaluationOptions options = evaluation_;
@@ -98,7 +110,7 @@ void TrialPlanner::Answered() {
 void TrialPlanner::Judge(TrialPlanning::ToJudge batch, std::function<void(Result<PointsJudged>)> done) {
   Ask([this, batch = std::move(batch), done = std::move(done)] {
     const TrialNumber first = batch.first;
-    auto pending = staying_.BeginJudging(evaluation_, sweep_, JudgeRequest::Of(first, batch.points));
+    auto pending = staying_->BeginJudging(evaluation_, sweep_, JudgeRequest::Of(first, batch.points));
     if (!pending) {
       Answered();
       return done(Fail(pending.error()));
@@ -195,7 +207,7 @@ void TrialPlanner::Compare(TrialNumber trial, Evaluation fresh, const std::funct
     }
     std::vector<Point> points;
     for (const TrialNumber one : asked) points.push_back(points_.At(one));
-    auto pending = staying_.BeginPlanIds(evaluation_, std::move(points));
+    auto pending = staying_->BeginPlanIds(evaluation_, std::move(points));
     if (!pending) {
       Answered();
       return done(Fail(pending.error()));
@@ -268,11 +280,17 @@ TrialPreparation::Prepared TrialPreparation::Take(TrialNumber trial) {
   return prepared;
 }
 
+void TrialPreparation::Edited() {
+  ++edits_;
+  planned_.clear();
+}
+
 void TrialPreparation::Judge() {
   auto batch = scheduler_.planning().NextToJudge();
   if (!batch) return;
   const TrialNumber first = batch->first;
-  planner_.Judge(*std::move(batch), [this, first](Result<PointsJudged> judged) {
+  planner_.Judge(*std::move(batch), [this, first, edits = edits_](Result<PointsJudged> judged) {
+    if (edits != edits_) return;
     if (!judged) calls_.failed(Sentence(judged.error()), CodeOf(judged.error()));
     if (judged && scheduler_.progress().begun() == 0) reasons_.Keep(*judged);
     scheduler_.planning().Judged(judged ? *std::move(judged) : PointsJudged{first, 0, {}});
@@ -282,7 +300,9 @@ void TrialPreparation::Judge() {
 
 void TrialPreparation::Plan(TrialNumber trial) {
   planner_.Plan(trial, scheduler_.planning().Following(kComparedAtOnce),
-                [this, trial](Result<TrialPlanner::Planned> planned) { OnPlanned(trial, std::move(planned)); });
+                [this, trial, edits = edits_](Result<TrialPlanner::Planned> planned) {
+                  if (edits == edits_) OnPlanned(trial, std::move(planned));
+                });
 }
 
 void TrialPreparation::OnPlanned(TrialNumber trial, Result<TrialPlanner::Planned> made) {

@@ -159,6 +159,8 @@ class TrialPlanner {
 
   // No further answers.
   void GiveUp();
+  // The evaluation and the description were edited: no answer to an earlier request follows. `files`: as they are now.
+  void Edited(RecipeFiles files);
 
  private:
   EvaluationOptions OptionsOf(TrialNumber trial);
@@ -181,8 +183,9 @@ class TrialPlanner {
   TrialPoints& points_;
   RecipeFiles files_;
   Resumption resumption_;
+  bool schema_too_;
   std::shared_ptr<EvaluatorForkServer> fork_server_;
-  Evaluator staying_;
+  std::optional<Evaluator> staying_;  // always there
   std::deque<std::function<void()>> questions_;
   bool asking_ = false;
   bool checked_ = false;  // that trials can continue from checkpoints, if they are to be promoted
@@ -222,6 +225,8 @@ class TrialPreparation {
   };
   // The next attempt of a trial that the scheduler starts.
   Prepared Take(TrialNumber trial);
+  // The sweep was edited: what is prepared is forgotten.
+  void Edited();
   // Of points judged before any trial began.
   const ImpossibleReasons& reasons() const { return reasons_; }
 
@@ -236,6 +241,7 @@ class TrialPreparation {
   const std::string recipe_file_;
   const Calls calls_;
   std::map<TrialNumber, TrialPlanner::Planned> planned_;
+  std::uint64_t edits_ = 0;  // answers to requests from before the last one are not used
   ImpossibleReasons reasons_;
 };
 

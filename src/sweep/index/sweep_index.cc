@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, 
 )";
 
 // Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 9;
+constexpr std::int64_t kFormat = 10;
 constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
 constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.
@@ -280,7 +280,8 @@ bool SweepRows::Take(const SweepRecord& record) {
               return Copy(first, last) && reopen_.Run(std::min(first, kMax), std::min(last, kMax));
             });
           },
-          [](const SweepSteered&) { return true; },  // part of the progress
+          // Parts of the progress.
+          [](const SweepSteered&) { return true; }, [](const SweepEdited&) { return true; },
           [&](const SweepEnded& e) { return departure_.Run(wall, e.complete, e.why, e.exit_code); }},
       record.entry);
 }
@@ -358,7 +359,8 @@ void Fields(V& archive, SweepProgress& progress) {
   FinishedTrials& finished = progress.finished_;
   archive(progress.sweep_id_, progress.name_, progress.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
           open.attempts_, open.ms_, finished.best_, finished.losses_, progress.rung_reports_, progress.promotions_,
-          progress.paused_, progress.ended_, progress.steered_, finished.seeds_, finished.points_, progress.raced_);
+          progress.paused_, progress.ended_, progress.steered_, finished.seeds_, finished.points_, progress.raced_,
+          progress.edits_, progress.last_edit_);
   progress_archive::Set(archive, open.impossible_);
   progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;

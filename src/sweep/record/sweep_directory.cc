@@ -8,6 +8,7 @@
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "space/sweep_fields.h"
+#include "sweep/record/sweep_edit.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
 
@@ -123,10 +124,8 @@ std::string SweepFileText(const SweepFile& file, const Value& description) {
 
 namespace {
 
-Result<StoredSweep> ReadStored(const std::string& sweep_dir) {
-  const auto text = ReadWholeFile(kSweepEntry.In(sweep_dir), kSweepEntry.most);
-  if (!text) return Unreadable(sweep_dir, text.error().front().message);
-  const auto json = ValueFromJsonText(*text);
+Result<StoredSweep> StoredFrom(const std::string& text, const std::string& sweep_dir) {
+  const auto json = ValueFromJsonText(text);
   if (!json || json->AsMap() == nullptr) return Unreadable(sweep_dir, "sweep.json is not a JSON object");
   StoredSweep stored{0, {}, {}};
   JsonReader(JsonReading::kLenient).Get(*json, stored);
@@ -134,20 +133,16 @@ Result<StoredSweep> ReadStored(const std::string& sweep_dir) {
   return stored;
 }
 
-}  // namespace
-
-Result<SweepDescription> ReadSweepDescription(const std::string& sweep_dir) {
-  const auto stored = ReadStored(sweep_dir);
-  if (!stored) return Fail(stored.error());
-  return SweepDescriptionFrom(stored->description);
+Result<StoredSweep> ReadStored(const std::string& sweep_dir) {
+  const auto text = ReadWholeFile(kSweepEntry.In(sweep_dir), kSweepEntry.most);
+  if (!text) return Unreadable(sweep_dir, text.error().front().message);
+  return StoredFrom(*text, sweep_dir);
 }
 
-Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
-  auto stored = ReadStored(sweep_dir);
-  if (!stored) return Fail(stored.error());
+SweepFile FileOf(StoredSweep stored) {
   StoredChoices choices;
-  JsonReader(JsonReading::kLenient).Get(stored->description, choices);
-  SweepFile file = std::move(stored->file);
+  JsonReader(JsonReading::kLenient).Get(stored.description, choices);
+  SweepFile file = std::move(stored.file);
   file.slots = choices.budget.slots.value_or(0);
   if (choices.early_stop) file.resource = choices.early_stop->resource;
   file.metrics = std::move(choices.metrics);
@@ -156,6 +151,35 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   file.most_trials = choices.budget.trials;
   file.most_ms = choices.budget.time_ms;
   return file;
+}
+
+}  // namespace
+
+Result<std::pair<SweepFile, SweepDescription>> ParseSweepFile(const std::string& text, const std::string& sweep_dir) {
+  auto stored = StoredFrom(text, sweep_dir);
+  if (!stored) return Fail(stored.error());
+  SweepDescription sweep = SweepDescriptionFrom(stored->description);
+  return std::pair(FileOf(*std::move(stored)), std::move(sweep));
+}
+
+Result<SweepDescription> ReadSweepDescription(const std::string& sweep_dir) {
+  const auto stored = ReadStored(sweep_dir);
+  if (!stored) return Fail(stored.error());
+  SweepDescription sweep = SweepDescriptionFrom(stored->description);
+  SamplerChoice& sampler = sweep.sampler;
+  if (sampler.edited_at == 0) return sweep;
+  const auto trials = ReadTrialsSoFar(sweep_dir, sampler.edited_at);
+  if (!trials) return Fail(trials.error());
+  auto kept = KeptPoints(*trials, sampler.edited_at, sweep.space, sampler);
+  if (!kept) return Fail(kept.error());
+  sampler.kept = *std::move(kept);
+  return sweep;
+}
+
+Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
+  auto stored = ReadStored(sweep_dir);
+  if (!stored) return Fail(stored.error());
+  return FileOf(*std::move(stored));
 }
 
 }  // namespace muster

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "muster/result.h"
@@ -25,12 +26,13 @@ namespace muster {
 inline constexpr RunEntry kSweepEntry = {.name = "sweep.json", .most = std::size_t{16} << 20};
 inline constexpr RunEntry kIndexEntry = {.name = "index.sqlite"};
 inline constexpr RunEntry kAllocationsEntry = {.name = "jobs", .most = std::size_t{1} << 20};
+inline constexpr RunEntry kEditEntry = {.name = "edit", .most = std::size_t{64} << 20, .packing = Packing::kNever};
 inline constexpr RunEntry kTrialsEntry = {.name = "t", .folder = true};
 // All of them, in the order in which docs/sweeps.md describes them; the others are as in a run directory.
 inline constexpr std::array kSweepEntries = {
     kSweepEntry, kRecipeEntry, kInputsEntry,        kJournalEntry,     kPythonEntry, kIndexEntry,     kTagsEntry,
     kNoteEntry,  kLockEntry,   kControlEntry,       kHeadLogEntry,     kJobEntry,    kJobScriptEntry, kJobOutputEntry,
-    kJobIdEntry, kJobEndEntry, kNotificationsEntry, kAllocationsEntry, kTrialsEntry};
+    kJobIdEntry, kJobEndEntry, kNotificationsEntry, kAllocationsEntry, kEditEntry,   kTrialsEntry};
 
 inline constexpr DirectoryKind kSweepDirectories = {
     "sweep", kSweepEntry.name, "start one with muster sweep, or name its folder",
@@ -84,9 +86,11 @@ struct SweepFile {
 // The schema (wire/archive/json_schema.h) of sweep.json.
 std::string SweepFileSchema();
 std::string SweepFileText(const SweepFile& file, const Value& description = {});
+// Such a text, which is not trusted; the description without the points of an edited sweep. Kind "sweep".
+Result<std::pair<SweepFile, SweepDescription>> ParseSweepFile(const std::string& text, const std::string& sweep_dir);
 // Kind "sweep": the file is missing or invalid. Unknown members are ignored.
 Result<SweepFile> ReadSweepFile(const std::string& sweep_dir);
-// The description in it.
+// The description in it; of an edited sweep with the points of its trials until then, which are in its journal.
 Result<SweepDescription> ReadSweepDescription(const std::string& sweep_dir);
 
 }  // namespace muster

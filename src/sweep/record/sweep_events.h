@@ -171,6 +171,18 @@ struct SweepSteered {
   bool operator==(const SweepSteered&) const = default;
 };
 
+// `muster edit`: from here on the sweep has another description. Its trials until then keep their numbers, and those
+// that have begun their points and results.
+struct SweepEdited {
+  std::string edit;          // id of the edit
+  TrialNumber from = 0;      // the first trial of the edited sweep; those before it that had not begun are given up
+  std::uint64_t trials = 0;  // number of trials of the sampler, with those before
+  std::string recipe;        // as of SweepBegan, from here on
+  bool accepted = false;     // it differs from the one before
+  Repetitions seeds = {};    // `count` 0: none
+  bool operator==(const SweepEdited&) const = default;
+};
+
 // The head stops. `complete`: no trial is left to run.
 struct SweepEnded {
   bool complete = false;
@@ -180,6 +192,6 @@ struct SweepEnded {
 };
 
 using SweepEntry = std::variant<SweepBegan, PointsJudged, AttemptBegan, RungReached, MedianStopped, AttemptEnded,
-                                HostQuarantined, TrialsReopened, SweepSteered, SweepEnded, TrialPromoted>;
+                                HostQuarantined, TrialsReopened, SweepSteered, SweepEnded, TrialPromoted, SweepEdited>;
 
 }  // namespace muster

@@ -25,7 +25,7 @@ namespace {
 // In the order of SweepEntry's alternatives.
 constexpr EntryNames<SweepEntry> kEntryNames = {
     "sweep_began",      "points_judged",   "attempt_began", "rung_reached", "median_stopped", "attempt_ended",
-    "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended",  "trial_promoted"};
+    "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended",  "trial_promoted", "sweep_edited"};
 
 }  // namespace
 

@@ -93,6 +93,11 @@ void Fields(V& v, SweepSteered& e) {
       v("slots", As<UnlessNone>(e.slots)), v("points", As<UnlessNone>(e.points));
 }
 template <class V>
+void Fields(V& v, SweepEdited& e) {
+  v("edit", e.edit), v("from", e.from), v("trials", e.trials), v("recipe", e.recipe), v("accepted", e.accepted),
+      v("seeds", As<UnlessNone>(e.seeds));
+}
+template <class V>
 void Fields(V& v, SweepEnded& e) {
   v("complete", e.complete), v("why", e.why), v("exit_code", e.exit_code);
 }

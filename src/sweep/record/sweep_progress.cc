@@ -150,6 +150,12 @@ void OpenTrials::HeadBegan(const SweepBegan& entry) {
   for (auto& [trial, open] : open_) open.plan.clear();
 }
 
+void OpenTrials::Edited(const SweepEdited& entry) {
+  sampled_ = std::max(entry.trials, judged_to_);
+  if (!entry.accepted) return;
+  for (auto& [trial, open] : open_) open.plan.clear();
+}
+
 void OpenTrials::Judged(const PointsJudged& entry, const TrialSet& over) {
   TrialNumber end = entry.first + std::min<std::uint64_t>(entry.count, kMaxWaiting);
   if (end < entry.first || !IsTrial(entry.first)) return;
@@ -346,6 +352,17 @@ void SweepProgress::Take(const SweepEntry& entry) {
                           if (e.max_trials) steered_.max_trials = e.max_trials;
                           if (e.slots) steered_.slots = e.slots;
                           steered_.points.insert(steered_.points.end(), e.points.begin(), e.points.end());
+                        },
+                        [this](const SweepEdited& e) {
+                          recipe_ = e.recipe;
+                          ++edits_;
+                          last_edit_ = e.edit;
+                          steered_.trials.reset();  // those of the description that it was steered from
+                          open_.Edited(e);
+                          finished_.Edited(e);
+                          for (auto& [trial, paused] : paused_) {
+                            if (e.accepted) paused.plan.clear();
+                          }
                         },
                         [this](const SweepEnded& e) { ended_ = e; }},
              entry);

@@ -134,6 +134,9 @@ class OpenTrials {
   // A head starts: drops the trials that its sampler does not have. If the user accepted a change of the recipe, the
   // plans of the others may differ from those of their first attempts.
   void HeadBegan(const SweepBegan& entry);
+  // The sampler is another one: `entry.trials` are those of it and the ones before. As for HeadBegan() if the recipe is
+  // another one, too.
+  void Edited(const SweepEdited& entry);
   // The sampler of this head has more trials now.
   void Extended(std::uint64_t trials) { sampled_ = std::max(sampled_, trials); }
   void Judged(const PointsJudged& entry, const TrialSet& over);
@@ -210,6 +213,7 @@ double DeviationOf(const RepeatedPoint& point);
 class FinishedTrials {
  public:
   void HeadBegan(const SweepBegan& entry) { seeds_ = entry.seeds; }
+  void Edited(const SweepEdited& entry) { seeds_ = entry.seeds; }
   // Adds `trial`, whose last attempt ended with `entry`.
   void Add(const AttemptEnded& entry, OpenTrial trial);
   // Removes the finished trials of the range; calls `reopened` for each, ascending.
@@ -300,6 +304,9 @@ class SweepProgress {
   const std::set<std::string>& quarantined() const { return quarantined_; }
   // The limits that users have set since the sweep was described: the latest of each; and all points that they chose.
   const SweepSteered& steered() const { return steered_; }
+  // How often the sweep was edited, and the id of the last edit.
+  std::uint64_t edits() const { return edits_; }
+  const std::string& last_edit() const { return last_edit_; }
   // Why the last head stopped; nothing while one is running, or if it died.
   const std::optional<SweepEnded>& ended() const { return ended_; }
 
@@ -319,6 +326,8 @@ class SweepProgress {
   SweepSteered steered_;
   std::optional<SweepEnded> ended_;
   std::uint64_t raced_ = 0;
+  std::uint64_t edits_ = 0;
+  std::string last_edit_;
 };
 
 // Numbers of trials.

@@ -140,6 +140,10 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& progre
     return fmt::format("trial {} goes on from rung {}: rank {} of {}, the best {} continue", promoted->trial,
                        promoted->rung + 1, promoted->rank, promoted->results, promoted->threshold);
   }
+  if (const auto* edited = std::get_if<SweepEdited>(&entry)) {
+    return fmt::format("edited: {} so far keep their results, {} trials in all", Counted(progress.begun(), "trial"),
+                       edited->trials);
+  }
   const auto* steered = std::get_if<SweepSteered>(&entry);
   if (steered == nullptr) return {};
   const bool at_begin = progress.judged_to() == 0 && !steered->slots;  // the chosen points of the description

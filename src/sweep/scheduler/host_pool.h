@@ -69,7 +69,7 @@ class HostPool {
   // Must be called before anything on the host is in use.
   void SetCores(std::uint32_t host, std::uint32_t cores);
   // Running trials continue, also if they are more than the slots.
-  void SetSlots(std::uint32_t slots) { slots_ = slots; }
+  void SetSlots(std::optional<std::uint32_t> slots) { slots_ = slots; }
   const std::vector<PoolHost>& hosts() const { return hosts_; }
   std::uint32_t running() const { return running_; }
   std::uint32_t devices_in_use() const { return devices_in_use_; }

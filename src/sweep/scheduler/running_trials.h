@@ -64,6 +64,8 @@ class RunningTrials {
   std::optional<Attempt> Remove(TrialNumber trial);
   // Uses the reports of a successful attempt in decisions about other trials.
   void Finished(TrialNumber trial, const TrialProgress& progress) { rules_.Finished(trial, progress); }
+  // The description was edited.
+  void Edited(const SweepDescription& sweep) { rules_ = StopRules(sweep, record_.progress()); }
   // Of trials that are paused at rungs.
   StopRules& rules() { return rules_; }
 

@@ -56,7 +56,9 @@ Result<TrialSuggestion> SuggestionOf(const CompiledSpace& space, const SweepDesc
   const SamplerChoice& choice = sweep.sampler;
   auto sampler = Sampler::Of(space, choice);
   if (!sampler) return Fail(sampler.error());
-  TrialPoints points(**sampler, sweep);
+  const auto is_edit = [](const SweepEntry& entry) { return std::holds_alternative<SweepEdited>(entry); };
+  const auto edits = static_cast<std::uint64_t>(std::count_if(entries.begin(), entries.end(), is_edit));
+  TrialPoints points(**sampler, sweep, edits);
   const PointsJudged* judged = nullptr;  // that has the trial first
   std::size_t at = 0;
   for (; at < entries.size(); ++at) {

@@ -104,6 +104,7 @@ void TrialPlanning::Resume() {
   // Trials to be retried are in `to_plan_` already.
   std::set<TrialNumber> waiting(to_plan_.begin(), to_plan_.end());
   for (const auto& [trial, open] : record_.progress().open()) {
+    if (open.running) continue;
     if (waiting.insert(trial).second && open.id.empty()) waiting_points_.emplace(PointNumberOf(trial), trial);
     if (sweep_.early_stop && sweep_.early_stop->promote && open.attempts > 0) promoted_.insert(trial);
   }
@@ -115,6 +116,19 @@ void TrialPlanning::Resume() {
     if (found != waiting_points_.end()) first.push_back(found->second);
   }
   MoveFirst(first);
+}
+
+void TrialPlanning::Edited() {
+  judging_ = judging_chosen_ = false;
+  waiting_points_.clear();
+  first_.clear();
+  promoted_.clear();
+  to_plan_.clear();
+  planning_.clear();
+  planned_.clear();
+  queue_ = {};
+  plans_.clear();
+  Resume();
 }
 
 void TrialPlanning::MoveFirst(const std::vector<TrialNumber>& trials) {

@@ -113,6 +113,8 @@ class TrialPlanning {
 
   // Queues the open trials of earlier heads, lowest first.
   void Resume();
+  // The description and the points were edited: what was judged and planned is forgotten, and so are requests for it.
+  void Edited();
   // Plans the trial again, before all others.
   void Retry(TrialNumber trial) { to_plan_.push_front(trial); }
   // Plans the paused trial, which starts before all that were not chosen by users.

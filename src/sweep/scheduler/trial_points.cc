@@ -77,8 +77,11 @@ Point TrialPoints::At(std::uint64_t trial) const {
 
 void TrialPoints::Take(const SweepEntry& entry) {
   if (const auto* steered = std::get_if<SweepSteered>(&entry)) {
-    if (!is_sequence()) sampler_->Extend(sampler_->size() + steered->points.size());
+    if (!is_sequence() && edits_ == 0) sampler_->Extend(sampler_->size() + steered->points.size());
     waiting_.insert(waiting_.end(), steered->points.begin(), steered->points.end());
+  }
+  if (std::holds_alternative<SweepEdited>(entry) && edits_ > 0) {
+    if (--edits_ == 0 && !is_sequence()) sampler_->Extend(sampler_->size() + waiting_.size());
   }
   if (const auto* judged = std::get_if<PointsJudged>(&entry)) {
     if (judged->chosen) {

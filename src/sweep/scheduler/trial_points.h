@@ -25,8 +25,10 @@ class TrialPoints {
  public:
   static constexpr std::size_t kMaxChosen = 10'000;  // that wait to be judged
 
-  // Both must outlive it.
-  TrialPoints(Sampler& sampler, const SweepDescription& sweep) : sampler_(&sampler), sweep_(&sweep) {}
+  // Both must outlive it. `edits`: how many entries about edits are among those that it will be given until now; trials
+  // of the sampler replace what was added before the last one.
+  TrialPoints(Sampler& sampler, const SweepDescription& sweep, std::uint64_t edits = 0)
+      : sampler_(&sampler), sweep_(&sweep), edits_(edits) {}
 
   // Number of trials, and how many there can be.
   std::uint64_t size() const { return SizeWith(0); }
@@ -73,6 +75,7 @@ class TrialPoints {
 
   Sampler* sampler_;
   const SweepDescription* sweep_;
+  std::uint64_t edits_ = 0;  // that are yet to come
   std::deque<Point> waiting_;
   std::map<TrialNumber, Point> chosen_;
   TrialNumber known_to_ = 0;

@@ -72,6 +72,18 @@ tl::expected<void, std::string> TrialScheduler::Steer(const SteeringRequest& req
   return {};
 }
 
+bool TrialScheduler::RecordEdit(const std::vector<SweepEntry>& entries) {
+  return std::all_of(entries.begin(), entries.end(), [this](const SweepEntry& entry) { return record_.Record(entry); });
+}
+
+void TrialScheduler::Edited() {
+  running_.Edited(sweep_);
+  hosts_.pool().SetSlots(sweep_.budget.slots);
+  ApplySteering();
+  planning_.Edited();
+  Promote();
+}
+
 void TrialScheduler::ApplySteering() {
   const SweepSteered& steered = progress().steered();
   if (steered.trials) points_.Extend(*steered.trials);

@@ -101,6 +101,11 @@ class TrialScheduler {
   // Changes the limits of the sweep, recorded first. The error is a sentence; nothing has changed then.
   tl::expected<void, std::string> Steer(const SteeringRequest& request);
 
+  // Records an edit (sweep/record/sweep_edit.h); false if that is not possible. Then Edited() follows, once the
+  // description and the points are the edited ones. No started trial may be waiting to begin.
+  bool RecordEdit(const std::vector<SweepEntry>& entries);
+  void Edited();
+
   // Why the sweep is to begin nothing more: as many trials failed alike as StopAfterChoice says, since the last one
   // with a result or since this head began. Empty otherwise.
   const std::string& failed_alike() const { return failed_alike_; }
