@@ -52,6 +52,8 @@
       ["best", best ? `${muster.number(best.value)} (trial ${best.trial})` : "no trial has succeeded"],
       ["trials", source.counts ? `${muster.count(source.counts.over)} of ${muster.count(source.counts.possible)} ended` : ""],
       ["impossible", source.counts && source.counts.impossible ? muster.count(source.counts.impossible) : ""],
+      ["budget", source.device_hours || ""],
+      ["skipped", source.counts && source.counts.skipped ? muster.plural(source.counts.skipped, "point") : ""],
       ["started", muster.time(source.began)],
       ["duration", muster.duration(source.seconds)],
       ["sum over ended trials", source.trial_seconds ? muster.duration(source.trial_seconds) : ""],

@@ -82,6 +82,7 @@ struct SweepInputs {
   std::unique_ptr<const CompiledSpace> space;  // of the sampler
   std::unique_ptr<Sampler> sampler;
   std::unique_ptr<TrialPoints> points;  // of the sampler
+  DeviceBudget costs;                   // of attempts under earlier heads
   // Of an optimizer: what it hears of the entries, and that about earlier ones.
   std::unique_ptr<OptimizerLines> lines;
   std::string history;
@@ -111,8 +112,11 @@ Result<SweepInputs> InputsOf(const SweepRequest& request) {
     if (auto exists = OptimizerPipe::Check(request.description.sampler); !exists) return Fail(exists.error());
     lines = std::make_unique<OptimizerLines>(request.description);
   }
-  return SweepInputs{std::move(space),     *std::move(sampler), std::move(points), std::move(lines), {},
-                     *std::move(patterns), *std::move(classes), *std::move(files)};
+  return SweepInputs{std::move(space),     *std::move(sampler),
+                     std::move(points),    DeviceBudget(request.description),
+                     std::move(lines),     {},
+                     *std::move(patterns), *std::move(classes),
+                     *std::move(files)};
 }
 
 // The status of a running sweep, from the state of its scheduler.
@@ -220,7 +224,8 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
        },
        .steer =
            [shared](const ControlRequest& request) {
-             return shared->steer({request.slots, request.add_trials, request.points});
+             return shared->steer(
+                 {request.slots, request.add_trials, request.points, request.unskip, request.device_hours});
            }});
 }
 
@@ -260,6 +265,14 @@ class SweepHead {
                 .say = [this](const std::string& line) { PrintLine(line); },
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {
     scheduler_.JudgeBy(request.run.verdict_rules);
+    scheduler_.RecallCosts(std::move(inputs_.costs));
+    scheduler_.RecallBy([this] {
+      FailureTable failures;
+      std::string stopped;
+      ReadSweepJournal(
+          request_.folder_fd, {}, [&](const SweepRecord& record) { failures.Take(record.entry); }, stopped);
+      return failures;
+    });
     if (request.allocator == nullptr) return;
     allocations_.emplace(
         io_, *request.allocator, request.folder_fd,
@@ -304,6 +317,7 @@ class SweepHead {
   // Starts no further trials; running ones come to their end.
   void StopStarting(const std::string& why, int exit_code);
   void OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why);
+  void SetRunTimes();
   void ReleaseWaiting();
   void OnReport(TrialNumber trial, const MetricValues& report);
   void OnWaits(TrialNumber trial, const std::string& holders);
@@ -444,6 +458,7 @@ void SweepHead::Advance() {
     prepared_.Advance();
     const bool settled = hosts_.settled();
     if (settled && DiskHasSpace()) {
+      SetRunTimes();
       while (auto start = MayStart() ? scheduler_.NextStart() : std::nullopt) Start(*std::move(start));
       while (const auto trial = scheduler_.running().NextToMove()) {
         live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
@@ -451,8 +466,19 @@ void SweepHead::Advance() {
     }
     AskOptimizer();
     if ((!settled || hosts_.connects_again()) && !scheduler_.stopping()) return;
+    const bool idle = live_.empty() && scheduler_.running().empty();
+    if (idle && !scheduler_.stopping() && !scheduler_.over()) {
+      if (const std::string over = scheduler_.OverBudget(); !over.empty()) StopStarting(over, 0);
+    }
     if (live_.empty() && scheduler_.over()) End();
   });
+}
+
+void SweepHead::SetRunTimes() {
+  if (!MaxDeviceHours(scheduler_.progress(), request_.description.budget)) return;
+  std::map<TrialNumber, std::uint64_t> times;
+  for (const auto& [trial, live] : live_) times[trial] = live->ran_ms();
+  scheduler_.SetRunTimes(std::move(times));
 }
 
 void SweepHead::StartOptimizer() {
@@ -619,7 +645,8 @@ tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& r
   }
   if (const auto steered = scheduler_.Steer(complete); !steered) return tl::make_unexpected(steered.error());
   Advance();
-  return SweepLimits{scheduler_.planning().MostTrials(), scheduler_.pool().slots(), points_.size()};
+  return SweepLimits{MaxDeviceHours(scheduler_.progress(), request_.description.budget),
+                     scheduler_.planning().MostTrials(), scheduler_.pool().slots(), points_.size()};
 }
 
 void SweepHead::AwaitSignal() {
@@ -734,12 +761,14 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.progress) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
-  if (!inputs->points->is_sequence() || !loaded.progress.steered().points.empty()) {
+  const bool has_budget = MaxDeviceHours(loaded.progress, request.description.budget) || request.steering.device_hours;
+  if (!inputs->points->is_sequence() || !loaded.progress.steered().points.empty() || has_budget) {
     std::string stopped;
     ReadSweepJournal(
         request.folder_fd, {},
         [&](const SweepRecord& record) {
           inputs->points->Take(record.entry);
+          inputs->costs.Take(record.entry);
           if (inputs->lines) inputs->history += inputs->lines->Take(record.entry);
         },
         stopped);
@@ -749,6 +778,9 @@ Result<SweepOutcome> RunSweep(const SweepRequest& request, Transport& transport)
       SteeringFor(request.steering, *inputs->points, MostTrials(loaded.progress, request.description.budget));
   if (!steers)
     return Fail(Error("usage", {}, (request.steering.add_trials > 0 ? "--add-trials: " : "--try: ") + steers.error()));
+  if (const auto unskips = CheckUnskip(request.steering.unskip, loaded.progress); !unskips) {
+    return Fail(Error("usage", {}, "--unskip " + unskips.error()));
+  }
   SweepHead head(request, transport, *std::move(inputs), std::move(index), std::move(loaded), *std::move(journal));
   return head.Run(std::move(began), *std::move(reopened));
 }

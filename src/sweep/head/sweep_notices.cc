@@ -70,6 +70,8 @@ std::vector<Notice> SweepNoticeMaker::Saw(const SweepEntry& entry, double second
                  [](const HostQuarantined&) {},
                  [](const TrialsReopened&) {},
                  [](const SweepSteered&) {},
+                 [](const ValueSkipped&) {},
+                 [](const ValueRestored&) {},
              },
              entry);
   return notices;

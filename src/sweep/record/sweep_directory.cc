@@ -153,8 +153,7 @@ Result<SweepFile> ReadSweepFile(const std::string& sweep_dir) {
   file.metrics = std::move(choices.metrics);
   file.second_objective = std::move(choices.second_objective);
   file.seeds = std::move(choices.sampler.seeds);
-  file.most_trials = choices.budget.trials;
-  file.most_ms = choices.budget.time_ms;
+  file.budget = choices.budget;
   return file;
 }
 

@@ -16,8 +16,10 @@
 #include "run/supervise/verdict.h"
 #include "space/sampler.h"
 #include "space/sweep_description.h"
+#include "sweep/record/failure_table.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
+#include "sweep/scheduler/device_budget.h"
 #include "sweep/scheduler/host_pool.h"
 #include "sweep/scheduler/recorded_progress.h"
 #include "sweep/scheduler/running_trials.h"
@@ -32,10 +34,15 @@ namespace muster {
 struct SteeringRequest {
   std::optional<std::uint32_t> slots = {};
   std::uint64_t add_trials = 0;
-  std::vector<Point> points = {};  // chosen ones, complete (space/sweep_description.h)
+  std::vector<Point> points = {};           // chosen ones, complete (space/sweep_description.h)
+  std::vector<std::string> unskip = {};     // values that are no longer skipped: "x=4"
+  std::optional<double> device_hours = {};  // that trials may take in all
 
-  bool empty() const { return !slots && add_trials == 0 && points.empty(); }
+  bool empty() const { return !slots && add_trials == 0 && points.empty() && unskip.empty() && !device_hours; }
 };
+
+// Fails with a sentence if one of the values is not skipped.
+tl::expected<void, std::string> CheckUnskip(const std::vector<std::string>& values, const SweepProgress& progress);
 
 // The entry that fulfils the request; it has absolute numbers, so that a repeated entry changes nothing.
 // `most`: trials that may be started in all; if there is such a limit, it grows with the number of trials. The error is
@@ -68,6 +75,9 @@ class TrialScheduler {
     std::optional<FailureJudged> judged = {};
   };
 
+  // Of a sweep with a journal: returns the trials that have ended, by all its entries so far. Called once, when as many
+  // have failed as a value needs to be skipped.
+  void RecallBy(std::function<FailureTable()> recall) { recall_ = std::move(recall); }
   // The rules of verdicts, instead of muster's; they must outlive it.
   void JudgeBy(const std::vector<VerdictRule>& rules) { rules_ = &rules; }
 
@@ -84,6 +94,14 @@ class TrialScheduler {
   TrialHosts& hosts() { return hosts_; }
   const HostPool& pool() const { return hosts_.pool(); }
   const SweepProgress& progress() const { return record_.progress(); }
+
+  // For how many ms each running trial has run, by its number; before NextStart(), in a sweep with a budget of device
+  // time.
+  void SetRunTimes(std::map<TrialNumber, std::uint64_t> ms) { run_times_ = std::move(ms); }
+  // Why no trial is started by the budget of device time (device_budget.h); empty if one may be.
+  std::string OverBudget() const;
+  // The entries of earlier heads, of a sweep with such a budget.
+  void RecallCosts(DeviceBudget costs) { costs_ = std::move(costs); }
 
   // The trial to start now, and its hosts; nothing if none fits. Must be followed by Began() or Dropped().
   std::optional<TrialQueue::Start> NextStart();
@@ -130,7 +148,13 @@ class TrialScheduler {
   std::optional<GivenVerdict> Judge(TrialNumber trial, const AttemptEnd& end, const std::vector<std::uint32_t>& hosts);
 
   void ApplySteering();
+  // Records which values are to be skipped after a failure.
+  void SkipValues();
 
+  DeviceBudget costs_;
+  std::map<TrialNumber, std::uint64_t> run_times_;
+  std::function<FailureTable()> recall_;
+  FailureTable table_;  // once it was recalled
   const SweepDescription& sweep_;
   TrialPoints& points_;
   RecordedProgress record_;
