@@ -53,6 +53,7 @@
       ["trials", source.counts ? `${muster.count(source.counts.over)} of ${muster.count(source.counts.possible)} ended` : ""],
       ["impossible", source.counts && source.counts.impossible ? muster.count(source.counts.impossible) : ""],
       ["budget", source.device_hours || ""],
+      ["gain", source.no_gain || ""],
       ["skipped", source.counts && source.counts.skipped ? muster.plural(source.counts.skipped, "point") : ""],
       ["started", muster.time(source.began)],
       ["duration", muster.duration(source.seconds)],

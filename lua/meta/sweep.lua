@@ -72,6 +72,8 @@ local muster = {}
 ---@class muster.SweepStopAfter
 ---Trials that failed with the same class and reason, with no result among them.
 ---@field failures? integer
+---Whether the sweep ends once no gain above the noise of its results is expected.
+---@field no_gain? boolean
 
 ---@class muster.SweepSkipAfter
 ---Trials with the value that all failed with the same class; 4 unless given, 0: never.

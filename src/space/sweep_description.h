@@ -129,6 +129,7 @@ struct BudgetChoice {
 // When a sweep begins no further trial, since it is of no use.
 struct StopAfterChoice {
   std::optional<std::uint64_t> failures = {};  // trials that failed alike, with no result among them
+  bool no_gain = false;                        // once no gain above the noise is expected (space/regret_bound.h)
   Place place = {};
 
   bool operator==(const StopAfterChoice&) const = default;

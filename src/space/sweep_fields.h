@@ -151,7 +151,7 @@ void Fields(V& v, BudgetChoice& budget) {
 
 template <class V>
 void Fields(V& v, StopAfterChoice& stop) {
-  v("failures", As<UnlessNone>(stop.failures));
+  v("failures", As<UnlessNone>(stop.failures)), v("no_gain", As<UnlessNone>(stop.no_gain));
   v(stop.place);
 }
 
@@ -173,7 +173,8 @@ void Fields(V& v, SweepDescription& sweep) {
   v("second_objective", As<UnlessNone>(sweep.second_objective)), v("seed_points", As<UnlessNone>(sweep.seed_points));
   v("skip_after", OnlyIf(ReadsByName<V> || sweep.skip_after.failures != SkipAfterChoice().failures, sweep.skip_after));
   v("space", sweep.space),
-      v("stop_after", OnlyIf(ReadsByName<V> || sweep.stop_after.failures.has_value(), sweep.stop_after));
+      v("stop_after",
+        OnlyIf(ReadsByName<V> || sweep.stop_after.failures || sweep.stop_after.no_gain, sweep.stop_after));
   v("warm_start", As<UnlessNone>(sweep.warm_start));
   v("where", sweep.where);
   v(sweep.seed_places);

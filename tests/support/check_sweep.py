@@ -14,7 +14,7 @@ import sys
 
 EVENTS = {"sweep_began", "points_judged", "attempt_began", "rung_reached", "median_stopped", "attempt_ended",
           "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended", "trial_promoted",
-          "value_skipped", "value_restored"}
+          "value_skipped", "value_restored", "no_gain_expected"}
 CLASSES = {"ok", "infeasible", "stopped", "oom_device", "oom_host", "diverged", "timeout", "host_lost", "preempted", "user_error",
            "crash", "stalled", "no_result"}
 
@@ -226,6 +226,10 @@ class Sweep:
                 if trial not in self.impossible:
                     self.wrong("S16", f"{record['seq']}: trial {trial} is tried after all, and was not skipped")
                 self.impossible.discard(trial)
+
+    def no_gain_expected(self, record):
+        if record["bound"] > record["noise"]:
+            self.wrong("S17", f"{record['seq']}: no gain is expected, and the bound is above the noise")
 
     def host_quarantined(self, record):
         if not record["host"]:

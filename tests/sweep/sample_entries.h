@@ -80,6 +80,8 @@ inline std::vector<SweepEntry> OneOfEach() {
           PointsJudged{9, 1, {{"size=4 is skipped: …", "", {{9, 9}}, "size=4"}}},
           ValueSkipped{"size", std::int64_t{4}, TrialClass::kOomDevice, 6, 3, 0, 20, 1e-5, {{10, 12}, {14, far}}},
           ValueSkipped{"optimizer.variant", "sgd", TrialClass::kDiverged, 4, 0, 1, 20, 0, {}},
+          NoGainExpected{40, 0.0012, 0.0031},
+          NoGainExpected{far, 0, 1e-300, true},
           ValueRestored{"size", std::int64_t{4}, {{9, 12}}}};
 }
 

@@ -104,11 +104,9 @@ TEST(SkippedValues, StaySoAfterTheHeadDied) {
   const auto begun = first.Run(15);
   ASSERT_NE(first.skipped(), nullptr);
   Skipping second({}, ProgressOf(first.entries), first.entries);
-  second.scheduler->RecallBy([&] {
-    FailureTable table;
-    for (const SweepEntry& entry : first.entries) table.Take(entry);
-    for (const SweepEntry& entry : second.entries) table.Take(entry);
-    return table;
+  second.scheduler->RecallBy([&](const auto& take) {
+    for (const SweepEntry& entry : first.entries) take(entry);
+    for (const SweepEntry& entry : second.entries) take(entry);
   });
   second.ResumeFrom();
   const auto rest = second.Run();
@@ -124,11 +122,9 @@ TEST(SkippedValues, AreFoundFromTheResultsOfEarlierHeads) {
   ASSERT_EQ(first.skipped(), nullptr);
   ASSERT_EQ(first.failed(), 3U);
   Skipping second({}, ProgressOf(first.entries), first.entries);
-  second.scheduler->RecallBy([&] {
-    FailureTable table;
-    for (const SweepEntry& entry : first.entries) table.Take(entry);
-    for (const SweepEntry& entry : second.entries) table.Take(entry);
-    return table;
+  second.scheduler->RecallBy([&](const auto& take) {
+    for (const SweepEntry& entry : first.entries) take(entry);
+    for (const SweepEntry& entry : second.entries) take(entry);
   });
   second.ResumeFrom();
   second.Run();

@@ -1,4 +1,5 @@
-// Tests what a sweep concludes from its trials: values that always fail, and the budget of device time.
+// Tests what a sweep concludes from its trials: values that always fail, the budget of device time, and when no gain is
+// expected.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -90,6 +91,28 @@ TEST(DeviceHours, EndASweepAndCanBeRaised) {
   EXPECT_EQ(sweep.Muster({"resume", "short", "--no-progress", "--max-device-hours", "1000"}).exit_code, 0);
   EXPECT_EQ(sweep.Records("attempt_began").size(), 4U);
   EXPECT_EQ(sweep.Records("sweep_steered").back()["device_hours"], 1000);
+}
+
+TEST(NoGain, IsSaidAndEndsASweepThatAsksForIt) {
+  const SweepCase sweep("x = muster.float { 0.5 }",
+                        "local noise = p.x * 7919.13 * 104.729\n"
+                        "local loss = (p.x - 0.4) ^ 2 + noise - math.floor(noise)\n"
+                        "job:workers { count = 1, command = { 'sh', '-c', '" +
+                            MusterProgram() + " report-metric loss=' .. loss } }");
+  const CommandResult run = sweep.Sweep(
+      {"--grid", "x=0..1", "--random", "120", "--minimize", "loss", "--stop-after-no-gain", "-q", "--name", "noisy"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(sweep.Records("no_gain_expected").size(), 1U) << run.err;
+  EXPECT_TRUE(
+      Says(sweep.Records("sweep_ended").at(0)["why"].get<std::string>(), "no gain above the noise is expected"));
+  EXPECT_LT(sweep.Records("attempt_began").size(), 120U);
+  EXPECT_TRUE(Says(sweep.Muster({"best", "noisy"}).out, "no gain above the noise is expected: after "));
+  EXPECT_GE(json::parse(sweep.Muster({"show", "noisy", "--json"}).out)["no_gain"]["results"], 20);
+  const CommandResult refused = sweep.Sweep({"--grid", "x=0..1", "--random", "9", "--stop-after-no-gain"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(
+      Says(refused.err, "stop_after.no_gain asks what is to be gained in one objective, and the sweep has none"))
+      << refused.err;
 }
 
 }  // namespace

@@ -215,6 +215,7 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
                                    ShownNumber(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
                                    Printable(PointText(best->point))));
   }
+  if (progress.no_gain()) PrintField("", NoGainText(*progress.no_gain()));
   if (const auto& reasons = totals.reasons; !reasons.empty()) {
     std::puts("\nimpossible");
     for (std::size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i) {
@@ -332,6 +333,7 @@ struct PrintedTotals {
   std::vector<PrintedFinding> findings;
   std::vector<PrintedSkip> skipped;
   PrintedHours device_hours;
+  std::optional<NoGainExpected> no_gain;
 };
 template <class V>
 void Parts(V& v, const PrintedTotals& totals) {
@@ -339,6 +341,7 @@ void Parts(V& v, const PrintedTotals& totals) {
   v("device_hours", totals.device_hours);
   v("failures", totals.failures), v("findings", totals.findings), v("format", 1), v("impossible", totals.impossible),
       v("name", totals.name);
+  v("no_gain", totals.no_gain);
   v("note", As<NullIfNone>(totals.note)), v("over", totals.over), v("quarantined", totals.quarantined);
   v("reasons", totals.reasons), v("rungs", totals.rungs), v("running", totals.running), v("seconds", totals.seconds);
   v("skipped", totals.skipped), v("started_at", totals.started_at), v("state", totals.state);
@@ -372,6 +375,7 @@ PrintedTotals PrintedTotalsOf(const OpenedSweep& sweep, const SweepTotals& total
   }
   for (const auto& host : totals.quarantined) printed.quarantined.push_back({host.host, host.why, host.wall});
   printed.device_hours.of = totals.hours;
+  printed.no_gain = progress.no_gain();
   printed.causes = totals.causes;
   for (const auto& [name, values] : totals.failures.by()) {
     for (const auto& [value, count] : values) {

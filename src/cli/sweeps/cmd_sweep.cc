@@ -418,6 +418,7 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
   if (const auto failures = sweep.stop_after.failures) {
     text += Line("end after", Counted(*failures, "trial") + " that failed alike");
   }
+  if (sweep.stop_after.no_gain) text += Line("end after", "no gain above the noise is expected");
   if (const std::string budget = BudgetText(sweep.budget); !budget.empty()) text += Line("budget", budget);
   return text;
 }

@@ -311,6 +311,7 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     problems.push_back(UsageError("--stop-after-failures 0: nothing could be started", "--stop-after-failures 5"));
   }
   if (options.stop_after_failures) sweep.stop_after.failures = options.stop_after_failures;
+  if (options.stop_after_no_gain) sweep.stop_after.no_gain = true;
   if (options.skip_after_failures) sweep.skip_after.failures = *options.skip_after_failures;
   take(ReadBudget(options, sweep.budget));
   return problems;
@@ -411,6 +412,8 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_option("--stop-after-failures", options.stop_after_failures,
                  "start no more trials after N that failed with the same class and reason, with no result among them")
       ->type_name("N");
+  app.add_flag("--stop-after-no-gain", options.stop_after_no_gain,
+               "start no more trials once no gain above the noise of the results is expected");
   app.add_option("--skip-after-failures", options.skip_after_failures,
                  "skip a value once N trials with it failed alike, and others did not (default: 4; 0: never)")
       ->type_name("N");

@@ -48,6 +48,7 @@ struct SweepOptions {
   std::vector<std::string> retry_on;  // lists of classes
   std::optional<std::uint64_t> stop_after_failures;
   std::optional<std::uint64_t> skip_after_failures;
+  bool stop_after_no_gain = false;
   std::string name;
   std::string from;  // SWEEP
   // The results of another sweep, if they are known already, instead of those of `from`.

@@ -327,6 +327,7 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   if (const Part part(whole.Field("retry"), "retry", host); part.given()) ReadRetry(part, sweep.retry);
   if (const Part part(whole.Field("stop_after"), "stop_after", host); part.given()) {
     part.Count("failures", sweep.stop_after.failures, 1);
+    part.Truth("no_gain", sweep.stop_after.no_gain);
     sweep.stop_after.place = part.place();
   }
   if (const Part part(whole.Field("skip_after"), "skip_after", host); part.given()) {

@@ -529,6 +529,8 @@ Result<void> AddTotals(const OpenSweep& sweep, Value::Map& source) {
   Value::List list;
   for (const FailureFinding& finding : failures.Findings()) list.push_back(TextValue(FindingText(finding)));
   source["findings"] = Value(std::exchange(list, {}));
+  const auto& no_gain = sweep.view.progress().no_gain();
+  source["no_gain"] = TextValue(no_gain ? NoGainText(*no_gain) : "");
   source["device_hours"] = TextValue(DeviceHoursText(DeviceHoursOf(sweep.view.progress(), sweep.file.budget)));
   for (const auto& rung : *rungs) {
     list.emplace_back(

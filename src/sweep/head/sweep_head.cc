@@ -266,12 +266,10 @@ class SweepHead {
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {
     scheduler_.JudgeBy(request.run.verdict_rules);
     scheduler_.RecallCosts(std::move(inputs_.costs));
-    scheduler_.RecallBy([this] {
-      FailureTable failures;
+    scheduler_.RecallBy([this](const std::function<void(const SweepEntry&)>& take) {
       std::string stopped;
       ReadSweepJournal(
-          request_.folder_fd, {}, [&](const SweepRecord& record) { failures.Take(record.entry); }, stopped);
-      return failures;
+          request_.folder_fd, {}, [&](const SweepRecord& record) { take(record.entry); }, stopped);
     });
     if (request.allocator == nullptr) return;
     allocations_.emplace(
@@ -617,7 +615,9 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, scheduler_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   scheduler_.Ended(trial, std::move(end));
-  if (!scheduler_.failed_alike().empty() && why_.empty()) StopStarting(scheduler_.failed_alike(), 0);
+  for (const std::string& why : {scheduler_.failed_alike(), scheduler_.no_gain()}) {
+    if (!why.empty() && why_.empty()) StopStarting(why, 0);
+  }
   notices_.TrialEnded();
   if (allocations_) allocations_->Release(trial, std::move(live.mapped()));
   if (scheduler_.running().waiting() == 0) holders_.clear();

@@ -72,6 +72,7 @@ std::vector<Notice> SweepNoticeMaker::Saw(const SweepEntry& entry, double second
                  [](const SweepSteered&) {},
                  [](const ValueSkipped&) {},
                  [](const ValueRestored&) {},
+                 [](const NoGainExpected&) {},
              },
              entry);
   return notices;

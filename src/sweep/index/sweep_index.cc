@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, 
 )";
 
 // Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 10;
+constexpr std::int64_t kFormat = 11;
 constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
 constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.
@@ -283,7 +283,7 @@ bool SweepRows::Take(const SweepRecord& record) {
           },
           // Parts of the progress.
           [](const SweepSteered&) { return true; }, [](const ValueSkipped&) { return true; },
-          [](const ValueRestored&) { return true; },
+          [](const ValueRestored&) { return true; }, [](const NoGainExpected&) { return true; },
           [&](const SweepEnded& e) { return departure_.Run(wall, e.complete, e.why, e.exit_code); }},
       record.entry);
 }
@@ -374,7 +374,7 @@ void Fields(V& archive, SweepProgress& progress) {
   archive(progress.sweep_id_, progress.name_, progress.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
           open.attempts_, open.ms_, open.device_ms_, finished.best_, finished.losses_, progress.rung_reports_,
           progress.promotions_, progress.paused_, progress.ended_, progress.steered_, finished.seeds_, finished.points_,
-          progress.raced_, progress.skipped_);
+          progress.raced_, progress.skipped_, progress.no_gain_);
   progress_archive::Set(archive, open.impossible_);
   progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;

@@ -197,6 +197,15 @@ struct ValueRestored {
   bool operator==(const ValueRestored&) const = default;
 };
 
+// No gain above the noise is expected any more (space/regret_bound.h). Recorded once.
+struct NoGainExpected {
+  std::uint64_t results = 0;
+  double bound = 0;
+  double noise = 0;
+  bool repeated = false;
+  bool operator==(const NoGainExpected&) const = default;
+};
+
 // The head stops. `complete`: no trial is left to run.
 struct SweepEnded {
   bool complete = false;
@@ -207,6 +216,6 @@ struct SweepEnded {
 
 using SweepEntry =
     std::variant<SweepBegan, PointsJudged, AttemptBegan, RungReached, MedianStopped, AttemptEnded, HostQuarantined,
-                 TrialsReopened, SweepSteered, SweepEnded, TrialPromoted, ValueSkipped, ValueRestored>;
+                 TrialsReopened, SweepSteered, SweepEnded, TrialPromoted, ValueSkipped, ValueRestored, NoGainExpected>;
 
 }  // namespace muster

@@ -104,6 +104,10 @@ void Fields(V& v, ValueRestored& e) {
   v("name", e.name), v("value", e.value), v("trials", e.trials);
 }
 template <class V>
+void Fields(V& v, NoGainExpected& e) {
+  v("results", e.results), v("bound", e.bound), v("noise", e.noise), v("repeated", As<UnlessNone>(e.repeated));
+}
+template <class V>
 void Fields(V& v, SweepEnded& e) {
   v("complete", e.complete), v("why", e.why), v("exit_code", e.exit_code);
 }

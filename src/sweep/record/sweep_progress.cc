@@ -396,7 +396,7 @@ void SweepProgress::Take(const SweepEntry& entry) {
                           skipped_.erase(SkipText(e.name, e.value));
                           restored_.insert(SkipText(e.name, e.value));
                         },
-                        [this](const SweepEnded& e) { ended_ = e; }},
+                        [this](const NoGainExpected& e) { no_gain_ = e; }, [this](const SweepEnded& e) { ended_ = e; }},
              entry);
 }
 

@@ -291,6 +291,8 @@ class SweepProgress {
   const std::map<std::string, SkippedValue>& skipped() const { return skipped_; }
   // Those that users took back, which are not skipped again.
   const std::set<std::string>& restored() const { return restored_; }
+  // Since when no gain is expected; nothing: it is.
+  const std::optional<NoGainExpected>& no_gain() const { return no_gain_; }
   // Possible trials that are not over.
   const std::map<TrialNumber, OpenTrial>& open() const { return open_.trials(); }
   // Whether a trial with this point number has begun; keeps the same point from being run twice.
@@ -341,6 +343,7 @@ class SweepProgress {
   std::uint64_t raced_ = 0;
   std::map<std::string, SkippedValue> skipped_;
   std::set<std::string> restored_;
+  std::optional<NoGainExpected> no_gain_;
 };
 
 // Numbers of trials.

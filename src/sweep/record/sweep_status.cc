@@ -31,6 +31,12 @@ std::string DeviceHoursText(const DeviceHours& hours) {
   return text;
 }
 
+std::string NoGainText(const NoGainExpected& expected) {
+  return fmt::format("no gain above the noise is expected: after {} the regret is at most {:.3g}, {} {:.3g}",
+                     Counted(expected.results, "result"), expected.bound,
+                     expected.repeated ? "the deviation of the best by its repetitions" : "the noise", expected.noise);
+}
+
 std::string ImpossibleReasons::Text() const {
   std::string text = "no point is possible";
   const char* separator = ": ";
@@ -100,6 +106,7 @@ std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t colum
   }
   std::vector<std::string> rows = {std::move(state), std::move(now)};
   if (std::string best = BestText(status); !best.empty()) rows.push_back("best  " + best);
+  if (progress.no_gain()) rows.push_back(NoGainText(*progress.no_gain()));
   if (rows.size() > most) rows.resize(most);
   // A character in the last column would make some terminals wrap the line.
   for (std::string& row : rows) row = FirstColumns(row, columns > 1 ? columns - 1 : 1);
@@ -154,6 +161,7 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& progre
     return fmt::format("trial {} goes on from rung {}: rank {} of {}, the best {} continue", promoted->trial,
                        promoted->rung + 1, promoted->rank, promoted->results, promoted->threshold);
   }
+  if (const auto* expected = std::get_if<NoGainExpected>(&entry)) return NoGainText(*expected);
   if (const auto* skipped = std::get_if<ValueSkipped>(&entry)) {
     return fmt::format("{} ({} so far); to try them: muster steer --unskip {}", Printable(SkipReason(*skipped)),
                        Counted(CountOf(skipped->trials), "point"),
@@ -195,6 +203,7 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
     text += fmt::format("  host {} was quarantined\n", Printable(host));
   }
   if (const std::string best = BestText(status); !best.empty()) text += "  best: " + best + "\n";
+  if (progress.no_gain()) text += "  " + NoGainText(*progress.no_gain()) + "\n";
   if (status.sweep->objective && progress.count(TrialClass::kOk) > 0 && !progress.best()) {
     text += fmt::format("  no trial reported {}\n", Printable(status.sweep->objective->metric));
   }

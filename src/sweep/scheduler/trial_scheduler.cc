@@ -8,6 +8,7 @@
 
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
+#include "sweep/record/sweep_status.h"
 
 namespace muster {
 
@@ -53,13 +54,15 @@ tl::expected<void, std::string> CheckUnskip(const std::vector<std::string>& valu
 TrialScheduler::TrialScheduler(const SweepDescription& sweep, TrialPoints& points, SweepProgress progress,
                                HostPool pool, std::function<bool(const SweepEntry&)> record)
     : costs_(sweep),
+      gain_(sweep),
       sweep_(sweep),
       points_(points),
       record_(std::move(progress),
               [this, &points, record = std::move(record)](const SweepEntry& entry) {
                 if (!record(entry)) return false;
                 points.Take(entry);
-                if (!recall_) table_.Take(entry);
+                if (has_table_) table_.Take(entry);
+                if (has_gain_) gain_.Take(entry);
                 costs_.Take(entry);
                 return true;
               }),
@@ -233,6 +236,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
 void TrialScheduler::Settle(TrialNumber trial, const RunningTrials::Attempt& attempt, const AttemptEnded& ended) {
   if (!ended.again) CountFailure(ended);
   if (!ended.again && IsFailure(ended.trial_class)) SkipValues();
+  if (ended.trial_class == TrialClass::kOk) WatchGain();
   hosts_.ForgetMoves(trial);
   if (const auto paused = progress().paused().find(trial); paused != progress().paused().end()) {
     running_.rules().Paused(trial, paused->second.pause - 1);
@@ -255,10 +259,27 @@ void TrialScheduler::CountFailure(const AttemptEnded& ended) {
                               TrialClassName(ended.trial_class), ended.why.empty() ? "" : ": " + ended.why);
 }
 
+void TrialScheduler::RecallBy(Recall recall) {
+  recall_ = std::move(recall);
+  has_table_ = has_gain_ = false;
+}
+
+void TrialScheduler::WatchGain() {
+  if (!gain_.asks() || progress().no_gain() || stopping()) return;
+  const std::uint64_t results = progress().count(TrialClass::kOk);
+  const auto& seeds = sweep_.sampler.seeds;
+  if (results < kMinRegretResults || results > kMaxGpResults * (seeds ? seeds->count : 1)) return;
+  if (!std::exchange(has_gain_, true)) recall_([this](const SweepEntry& entry) { gain_.Take(entry); });
+  if (!gain_.IsDue()) return;
+  const auto expected = gain_.Ask();
+  if (!expected || !record_.Record(*expected)) return;
+  if (sweep_.stop_after.no_gain) no_gain_ = NoGainText(*expected);
+}
+
 void TrialScheduler::SkipValues() {
   const std::uint64_t least = sweep_.skip_after.failures;
   if (least == 0 || stopping() || progress().failed() < least) return;
-  if (recall_) table_ = std::exchange(recall_, nullptr)();
+  if (!std::exchange(has_table_, true)) recall_([this](const SweepEntry& entry) { table_.Take(entry); });
   for (const FailureFinding& finding : table_.Findings(least)) {
     const auto& seeds = sweep_.sampler.seeds;
     const std::string text = finding.name + "=" + finding.value;

@@ -20,6 +20,7 @@
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
 #include "sweep/scheduler/device_budget.h"
+#include "sweep/scheduler/gain_watch.h"
 #include "sweep/scheduler/host_pool.h"
 #include "sweep/scheduler/recorded_progress.h"
 #include "sweep/scheduler/running_trials.h"
@@ -75,9 +76,10 @@ class TrialScheduler {
     std::optional<FailureJudged> judged = {};
   };
 
-  // Of a sweep with a journal: returns the trials that have ended, by all its entries so far. Called once, when as many
-  // have failed as a value needs to be skipped.
-  void RecallBy(std::function<FailureTable()> recall) { recall_ = std::move(recall); }
+  // Of a sweep with a journal: `recall` passes all its entries so far. Called for what is only needed at some time:
+  // when as many have failed as a value needs to be skipped, and when there are results enough to ask for the gain.
+  using Recall = std::function<void(const std::function<void(const SweepEntry&)>& take)>;
+  void RecallBy(Recall recall);
   // The rules of verdicts, instead of muster's; they must outlive it.
   void JudgeBy(const std::vector<VerdictRule>& rules) { rules_ = &rules; }
 
@@ -122,6 +124,8 @@ class TrialScheduler {
   // Why the sweep is to begin nothing more: as many trials failed alike as StopAfterChoice says, since the last one
   // with a result or since this head began. Empty otherwise.
   const std::string& failed_alike() const { return failed_alike_; }
+  // Why it is to begin nothing more since no gain is expected, if the description says so; empty otherwise.
+  const std::string& no_gain() const { return no_gain_; }
 
   // Begins nothing more.
   void Stop() { record_.Stop(); }
@@ -150,11 +154,17 @@ class TrialScheduler {
   void ApplySteering();
   // Records which values are to be skipped after a failure.
   void SkipValues();
+  // Records that no gain is expected, once that is so.
+  void WatchGain();
 
   DeviceBudget costs_;
   std::map<TrialNumber, std::uint64_t> run_times_;
-  std::function<FailureTable()> recall_;
-  FailureTable table_;  // once it was recalled
+  Recall recall_;
+  bool has_table_ = true;
+  bool has_gain_ = true;
+  FailureTable table_;  // these two once they were recalled
+  GainWatch gain_;
+  std::string no_gain_;
   const SweepDescription& sweep_;
   TrialPoints& points_;
   RecordedProgress record_;
