@@ -234,6 +234,7 @@
         const causes = model.sources.flatMap((source) => source.causes || []);
         box.replaceChildren(
           el("p", {}, `${muster.count(failed)} of ${muster.count(over)} ended trials failed (${(100 * all).toFixed(0)} %).`),
+          ...model.sources.flatMap((source) => source.findings || []).map((text) => el("p", { class: "finding" }, text)),
           causes.length ? el("ul", { class: "causes" }, causes.slice(0, MOST).map((cause) => el("li", {}, muster.chip(cause.class), ` ${muster.plural(cause.trials, "trial")}, first trial ${cause.first}: `, el("span", { class: "mono" }, cause.why)))) : "",
           more(causes.length, "cause"),
           lines.length ? el("table", { class: "bars", "aria-label": "failures by host and value" },

@@ -32,6 +32,8 @@ local muster = {}
 ---@field retry? muster.SweepRetry
 ---@field budget? muster.SweepBudget
 ---@field stop_after? muster.SweepStopAfter
+---When points with a value that always fails are skipped.
+---@field skip_after? muster.SweepSkipAfter
 ---Repetitions of each point: `3`, or a table.
 ---@field seeds? integer|muster.SweepSeeds
 
@@ -70,10 +72,18 @@ local muster = {}
 ---@class muster.SweepStopAfter
 ---Trials that failed with the same class and reason, with no result among them.
 ---@field failures? integer
+---Whether the sweep ends once no gain above the noise of its results is expected.
+---@field no_gain? boolean
+
+---@class muster.SweepSkipAfter
+---Trials with the value that all failed with the same class; 4 unless given, 0: never.
+---@field failures? integer
 
 ---@class muster.SweepBudget
 ---Devices that all trials together use at the same time.
 ---@field devices? integer
+---Time × devices of all trials; none is started that would not reach its first rung, or its end, within it.
+---@field device_hours? number
 ---Time after which no trial is started: seconds, or "36h".
 ---@field time? string|number
 ---Maximum number of trials.

@@ -8,7 +8,7 @@ local contents = muster.contents
 local function shown(value) return host.show(value) end
 
 local SWEEP_KEYS = { "name", "doc", "recipe", "fixed", "space", "where", "sampler", "seed_points", "objective", "constraints",
-                     "metrics", "early_stop", "retry", "budget", "stop_after", "seeds", "warm_start" }
+                     "metrics", "early_stop", "retry", "budget", "stop_after", "skip_after", "seeds", "warm_start" }
 -- By kind, with their options.
 local SEALED_KINDS = {
   ["a sampler"] = host.samplers,
@@ -21,9 +21,10 @@ local SEALED_KINDS = {
 local OPTIONS = {
   metrics = { "stdout", "role", "result" },
   retry = { "max", "on", "quarantine_host_after", "patterns", "verdict" },
-  stop_after = { "failures" },
+  stop_after = { "failures", "no_gain" },
+  skip_after = { "failures" },
   seeds = { "count", "param", "race", "rank_by" },
-  budget = { "devices", "time", "trials", "slots", "per_device" },
+  budget = { "devices", "device_hours", "time", "trials", "slots", "per_device" },
 }
 local SEALED_PARTS = {
   { "sampler", "a sampler", "muster.random { seed = 1, trials = 100 }" },
@@ -388,7 +389,7 @@ function api.sweep(given)
     given = copy(given)
     given.seeds = { count = given.seeds }
   end
-  for _, key in ipairs { "metrics", "retry", "budget", "stop_after", "seeds" } do
+  for _, key in ipairs { "metrics", "retry", "budget", "stop_after", "skip_after", "seeds" } do
     if given[key] ~= nil then plain[key] = options_of(key, key == "metrics" and with_patterns(given[key]) or given[key], place, OPTIONS[key]) end
   end
   if given.where ~= nil and type(given.where) ~= "function" then

@@ -147,12 +147,12 @@ class Sweep(Labelled):
         call(["stop", word] + options(now=now, wait=wait))
 
     def resume(self, *words: str, accept: bool = False, slots: Optional[int] = None,
-               add_trials: Optional[int] = None) -> None:
+               add_trials: Optional[int] = None, unskip: Optional[str] = None) -> None:
         """Continues the sweep in the background, as `muster resume --detach` does; returns once a trial has
         begun, or if none is left. `words` are further words of the command line: resume("--host",
         "n[01-04]"). muster.Error if it runs already, or if its recipe has changed, unless `accept` is set.
         """
-        given = options(accept=accept, slots=slots, add_trials=add_trials)
+        given = options(accept=accept, slots=slots, add_trials=add_trials, unskip=unskip)
         call(["resume", self.path, "--detach"] + given + list(words))
 
     def retry(self, *words: str, classes: Union[str, Sequence[str], None] = None,
@@ -165,10 +165,12 @@ class Sweep(Labelled):
         given = options(accept=accept, **{"class": _joined(named), "trial": _joined(numbers)})
         call(["retry", self.path, "--detach"] + given + list(words))
 
-    def steer(self, slots: Optional[int] = None, add_trials: Optional[int] = None) -> Dict[str, Any]:
-        """Changes the number of slots or trials of the sweep while it runs, as `muster steer --json` does;
-        returns the limits that hold now."""
-        return ask(["steer", self.path, "--json"] + options(slots=slots, add_trials=add_trials))
+    def steer(self, slots: Optional[int] = None, add_trials: Optional[int] = None,
+              unskip: Optional[str] = None) -> Dict[str, Any]:
+        """Changes the number of slots or trials of the sweep while it runs, or tries points with a value that
+        was skipped ("batch=4"), as `muster steer --json` does; returns the limits that hold now."""
+        given = options(slots=slots, add_trials=add_trials, unskip=unskip)
+        return ask(["steer", self.path, "--json"] + given)
 
     def enqueue(self, *points: Dict[str, Any]) -> Dict[str, Any]:
         """Makes these points the next trials of the sweep while it runs, as `muster steer --try` does:

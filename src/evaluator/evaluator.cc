@@ -98,6 +98,7 @@ SweepDescription KnownPlaces::Checked(SweepDescription sweep) const {
   check(sweep.retry);
   check(sweep.budget);
   check(sweep.stop_after);
+  check(sweep.skip_after);
   return sweep;
 }
 

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "space/gaussian_process.h"
+#include "space/gp_inputs.h"
 #include "space/learning_sampler.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kMaxFitted = 150;   // results that the lengths are fitted to
 constexpr std::size_t kMaxPending = 200;  // the latest trials without a result
 constexpr std::size_t kMaxImpossible = 200;
 constexpr std::size_t kFarCandidates = 256;   // anywhere
@@ -52,86 +52,6 @@ class Stream {
  private:
   std::uint64_t state_;
 };
-
-// Points as numbers for the process: an ordered dimension is its coordinate, an unordered one has a number for each
-// name that a trial has and one for all others. A dimension that a point does not have is in the middle of all its
-// values, so that all those at one place of the others are equally far from it.
-class RowsOf {
- public:
-  RowsOf(const std::vector<const LearnedTrial*>& trials, std::size_t dimensions) : columns_(dimensions) {
-    for (const LearnedTrial* trial : trials) {
-      for (std::size_t d = 0; d < dimensions; ++d) {
-        const Cell& cell = trial->cells[d];
-        if (cell.exists && !cell.ordered) columns_[d].names.emplace(cell.low, 0);
-      }
-    }
-    for (std::size_t d = 0; d < dimensions; ++d) {
-      columns_[d].first = dimension_of_.size();
-      std::size_t name = 0;
-      for (auto& [low, number] : columns_[d].names) number = name++;
-      dimension_of_.insert(dimension_of_.end(), columns_[d].names.empty() ? 1 : name + 1, d);
-    }
-  }
-
-  GpRows Empty() const { return {dimension_of_}; }
-  std::size_t width() const { return dimension_of_.size(); }
-  std::size_t ColumnOf(std::size_t dimension) const { return columns_[dimension].first; }
-  std::size_t DimensionOf(std::size_t column) const { return dimension_of_[column]; }
-  void Add(const std::vector<Cell>& cells, std::vector<double>& numbers) const {
-    const std::size_t first = numbers.size();
-    numbers.resize(first + dimension_of_.size(), 0.0);
-    for (std::size_t d = 0; d < cells.size(); ++d) {
-      const Column& column = columns_[d];
-      double* number = &numbers[first + column.first];
-      if (column.names.empty()) {
-        *number = cells[d].exists ? cells[d].centre : 0.5;
-      } else if (cells[d].exists) {
-        const auto name = column.names.find(cells[d].low);
-        number[name == column.names.end() ? column.names.size() : name->second] = std::numbers::sqrt2 / 2;
-      }
-    }
-  }
-
- private:
-  struct Column {
-    std::size_t first = 0;
-    std::map<double, std::size_t> names = {};
-  };
-  std::vector<Column> columns_;
-  std::vector<std::size_t> dimension_of_;
-};
-
-// Of the worse half, distances from the middle grow as their logarithm: how bad a bad result is would otherwise hide
-// the differences among the good ones, in losses over several powers of ten.
-void CompressWorse(std::vector<double>& losses) {
-  if (losses.empty()) return;
-  std::vector<double> sorted = losses;
-  std::sort(sorted.begin(), sorted.end());
-  const double middle = sorted[sorted.size() / 2];
-  const double scale = middle - sorted.front();
-  if (!(scale > 0)) return;
-  for (double& loss : losses) {
-    if (loss > middle) loss = middle + scale * std::log1p((loss - middle) / scale);
-  }
-}
-
-struct Moments {
-  double mean = 0;
-  double deviation = 1;
-};
-
-// To mean 0 and variance 1; the moments that they had.
-Moments Standardise(std::vector<double>& numbers) {
-  Moments had;
-  for (const double number : numbers) had.mean += number / static_cast<double>(numbers.size());
-  double variance = 0;
-  for (const double number : numbers) {
-    variance += (number - had.mean) * (number - had.mean) / static_cast<double>(numbers.size());
-  }
-  if (variance > 0 && std::isfinite(variance)) had.deviation = std::sqrt(variance);
-  for (double& number : numbers) number = (number - had.mean) / had.deviation;
-  return had;
-}
 
 // Losses, or the second ones, with mean 0 and variance 1, the bad ones compressed; of a trial that failed, the worst.
 std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials, bool second) {
@@ -602,19 +522,13 @@ class GpSampler final : public LearningSampler {
       return fit.scales;
     }
     const RowsOf rows_of(fitted, dimensions().size());
-    // Of many results the best third of the number fitted to, and evenly chosen others.
     std::vector<std::size_t> order(fitted.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t one, std::size_t other) { return losses[one] < losses[other]; });
     GpRows rows = rows_of.Empty();
     std::vector<double> chosen;
-    const std::size_t count = std::min(order.size(), kMaxFitted);
-    for (std::size_t i = 0; i < count; ++i) {
-      constexpr std::size_t kBest = kMaxFitted / 3;
-      const std::size_t at = i < kBest || order.size() <= kMaxFitted
-                                 ? i
-                                 : kBest + (i - kBest) * (order.size() - kBest) / (kMaxFitted - kBest);
+    for (const std::size_t at : FittedPlaces(order.size())) {
       rows_of.Add(fitted[order[at]]->cells, rows.numbers);
       chosen.push_back(losses[order[at]]);
     }

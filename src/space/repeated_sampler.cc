@@ -137,6 +137,7 @@ class RepeatedSampler final : public Sampler {
     if (asked == trials_.end()) return;
     Group& group = groups_[asked->second.group];
     group.results[trial] = result;
+    group.impossible.erase(trial);  // it was, and is tried after all
     (*inner_.*tell)(asked->second.group, Together(group));
     Count(asked->second.group);
     Race();

@@ -227,6 +227,13 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
                              "both objectives of the sweep are of " + Quoted(sweep.objective->metric),
                              "two objectives are of two metrics: --minimize loss --minimize latency"));
   }
+  if (sweep.stop_after.no_gain && (!sweep.objective || sweep.second_objective)) {
+    problems.push_back(
+        Error("stop_after", sweep.stop_after.place,
+              std::string("stop_after.no_gain asks what is to be gained in one objective, and the sweep has ") +
+                  (sweep.objective ? "two" : "none"),
+              "objective = muster.minimize \"loss\", or --minimize loss"));
+  }
   if (!sweep.constraints.empty() && !sweep.objective) {
     problems.push_back(Error("constraint", sweep.constraints.front().place,
                              "a constraint says which results may be the best, and the sweep has no objective",

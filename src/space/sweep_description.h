@@ -117,6 +117,7 @@ struct RetryChoice {
 struct BudgetChoice {
   std::optional<std::uint32_t> devices = {};     // in use at a time
   std::optional<std::uint64_t> time_ms = {};     // no trial is started after this time
+  std::optional<double> device_hours = {};       // of all trials; none is started that would not get far within them
   std::optional<std::uint64_t> trials = {};      // started at most
   std::optional<std::uint32_t> slots = {};       // trials at a time
   std::optional<std::uint32_t> per_device = {};  // trials at a time on a device; default 1
@@ -128,9 +129,18 @@ struct BudgetChoice {
 // When a sweep begins no further trial, since it is of no use.
 struct StopAfterChoice {
   std::optional<std::uint64_t> failures = {};  // trials that failed alike, with no result among them
+  bool no_gain = false;                        // once no gain above the noise is expected (space/regret_bound.h)
   Place place = {};
 
   bool operator==(const StopAfterChoice&) const = default;
+};
+
+// When a value is skipped (sweep/record/failure_table.h).
+struct SkipAfterChoice {
+  std::uint64_t failures = 4;  // trials with the value that failed, with none that did not; 0: never
+  Place place = {};
+
+  bool operator==(const SkipAfterChoice&) const = default;
 };
 
 struct SweepDescription {
@@ -150,6 +160,7 @@ struct SweepDescription {
   RetryChoice retry;
   BudgetChoice budget;
   StopAfterChoice stop_after = {};
+  SkipAfterChoice skip_after = {};
   std::string warm_start = {};     // another sweep, whose results the sampler is to know
   bool has_where = false;          // the file has a condition of its own
   std::vector<std::string> where;  // from the command line: Lua expressions over parameters and derived values

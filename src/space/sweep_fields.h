@@ -143,7 +143,8 @@ void Fields(V& v, RetryChoice& retry) {
 
 template <class V>
 void Fields(V& v, BudgetChoice& budget) {
-  v("devices", As<UnlessNone>(budget.devices)), v("per_device", As<UnlessNone>(budget.per_device));
+  v("device_hours", As<UnlessNone>(budget.device_hours)), v("devices", As<UnlessNone>(budget.devices));
+  v("per_device", As<UnlessNone>(budget.per_device));
   v("slots", As<UnlessNone>(budget.slots)), v("time_ms", As<UnlessNone>(budget.time_ms));
   v("trials", As<UnlessNone>(budget.trials));
   v(budget.place);
@@ -151,8 +152,14 @@ void Fields(V& v, BudgetChoice& budget) {
 
 template <class V>
 void Fields(V& v, StopAfterChoice& stop) {
-  v("failures", As<UnlessNone>(stop.failures));
+  v("failures", As<UnlessNone>(stop.failures)), v("no_gain", As<UnlessNone>(stop.no_gain));
   v(stop.place);
+}
+
+template <class V>
+void Fields(V& v, SkipAfterChoice& skip) {
+  v("failures", skip.failures);
+  v(skip.place);
 }
 
 template <class V>
@@ -165,8 +172,10 @@ void Fields(V& v, SweepDescription& sweep) {
   v("has_where", sweep.has_where), v("metrics", sweep.metrics), v("name", sweep.name);
   v("objective", As<UnlessNone>(sweep.objective)), v("retry", sweep.retry), v("sampler", sweep.sampler);
   v("second_objective", As<UnlessNone>(sweep.second_objective)), v("seed_points", As<UnlessNone>(sweep.seed_points));
+  v("skip_after", OnlyIf(ReadsByName<V> || sweep.skip_after.failures != SkipAfterChoice().failures, sweep.skip_after));
   v("space", sweep.space),
-      v("stop_after", OnlyIf(ReadsByName<V> || sweep.stop_after.failures.has_value(), sweep.stop_after));
+      v("stop_after",
+        OnlyIf(ReadsByName<V> || sweep.stop_after.failures || sweep.stop_after.no_gain, sweep.stop_after));
   v("warm_start", As<UnlessNone>(sweep.warm_start));
   v("where", sweep.where);
   v(sweep.seed_places);

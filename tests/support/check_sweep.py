@@ -14,7 +14,7 @@ import sys
 
 EVENTS = {"sweep_began", "points_judged", "attempt_began", "rung_reached", "median_stopped", "attempt_ended",
           "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended", "trial_promoted",
-          "sweep_edited"}
+          "sweep_edited", "value_skipped", "value_restored", "no_gain_expected"}
 CLASSES = {"ok", "infeasible", "stopped", "oom_device", "oom_host", "diverged", "timeout", "host_lost", "preempted", "user_error",
            "crash", "stalled", "no_result"}
 
@@ -220,6 +220,24 @@ class Sweep:
     rung_reached = reports
     median_stopped = reports
 
+    def value_skipped(self, record):
+        for first, last in record["trials"]:
+            for trial in range(first, last + 1):
+                if trial not in self.judged or trial in self.impossible or self.attempts.get(trial, 0) > 0:
+                    self.wrong("S16", f"{record['seq']}: trial {trial} is skipped, and did not wait")
+                self.impossible.add(trial)
+
+    def value_restored(self, record):
+        for first, last in record["trials"]:
+            for trial in range(first, last + 1):
+                if trial not in self.impossible:
+                    self.wrong("S16", f"{record['seq']}: trial {trial} is tried after all, and was not skipped")
+                self.impossible.discard(trial)
+
+    def no_gain_expected(self, record):
+        if record["bound"] > record["noise"]:
+            self.wrong("S17", f"{record['seq']}: no gain is expected, and the bound is above the noise")
+
     def host_quarantined(self, record):
         if not record["host"]:
             self.wrong("S1", f"{record['seq']}: a host without a name is quarantined")
@@ -235,7 +253,7 @@ class Sweep:
             self.wrong("S15", f"trial {record['trial']} is promoted, and it was not paused among the best")
 
     def sweep_steered(self, record):
-        if not any(key in record for key in ("trials", "max_trials", "slots", "points")):
+        if not any(key in record for key in ("trials", "max_trials", "slots", "points", "device_hours")):
             self.wrong("S13", f"{record['seq']}: steered, and nothing changes")
         trials = record.get("trials", self.began["trials"])
         if trials < self.began["trials"]:

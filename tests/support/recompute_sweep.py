@@ -49,6 +49,10 @@ class Sweep:
             for reason in entry["impossible"]:
                 for first, last in reason["trials"]:
                     self.impossible.update(range(first, last + 1))
+        elif event in ("value_skipped", "value_restored"):
+            for first, last in entry["trials"]:
+                change = "update" if event == "value_skipped" else "difference_update"
+                getattr(self.impossible, change)(range(first, last + 1))
         elif event == "attempt_began":
             self.attempts[entry["trial"]][entry["attempt"]] = dict(entry, end=None)
         elif event == "attempt_ended":

@@ -55,6 +55,7 @@ inline std::vector<SweepEntry> OneOfEach() {
   resumed.attempt = 3;
   resumed.hosts.clear();
   resumed.job = "slurm job 12";
+  resumed.devices = 16;
   resumed.resumed = {2, "/sweeps/a \"b\"/t/00/00ff1c2b4d5e6f70.2/checkpoints/step_30.pt"};
   return {began,
           PointsJudged{0, 1000, {{"pipeline_stages does not divide", "gpt.lua:26", {{0, 3}, {7, 7}}}, {"x", "", {}}}},
@@ -71,12 +72,19 @@ inline std::vector<SweepEntry> OneOfEach() {
           TrialsReopened{{{7, 7}, {9, far}}},
           SweepSteered{far, far, 4'294'967'295U},
           SweepSteered{{}, {}, 1},
+          SweepSteered{{}, {}, {}, {}, 0.25},
           SweepEnded{true, "all trials are over", 4},
           TrialPromoted{7, 1, 12, 3, 4},
           repeats,
           raced,
           SweepEdited{"0123456789ab", 12, far, "ab", true, {"train.seed", 3, true}},
-          SweepEdited{}};
+          SweepEdited{},
+          PointsJudged{9, 1, {{"size=4 is skipped: …", "", {{9, 9}}, "size=4"}}},
+          ValueSkipped{"size", std::int64_t{4}, TrialClass::kOomDevice, 6, 3, 0, 20, 1e-5, {{10, 12}, {14, far}}},
+          ValueSkipped{"optimizer.variant", "sgd", TrialClass::kDiverged, 4, 0, 1, 20, 0, {}},
+          NoGainExpected{40, 0.0012, 0.0031},
+          NoGainExpected{far, 0, 1e-300, true},
+          ValueRestored{"size", std::int64_t{4}, {{9, 12}}}};
 }
 
 inline std::vector<SweepRecord> RecordsOf(const std::vector<SweepEntry>& entries) {

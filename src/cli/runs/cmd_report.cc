@@ -49,6 +49,8 @@
 #include "run/report/report.h"
 #include "run/simulate/run_advice.h"
 #include "sweep/index/sweep_view.h"
+#include "sweep/record/failure_table.h"
+#include "sweep/record/sweep_status.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
 #include "wire/files/run_layout.h"
@@ -60,40 +62,14 @@ namespace {
 // causes, rungs, hosts.
 
 constexpr std::size_t kMaxReasons = 20;  // on a terminal
-constexpr std::size_t kMaxValues = 12;   // of a name, to be used for grouping failures
 
-// Finished trials by host and by swept value: their number, and how many failed.
-struct Failures {
-  struct Count {
-    std::uint64_t over = 0;
-    std::uint64_t failed = 0;
-  };
-  using ByValue = std::map<std::string, Count>;
-  std::map<std::string, ByValue> by;  // "host", a swept name
-
-  void Add(const std::string& name, const std::string& value, bool failed) {
-    ByValue& values = by[name];
-    if (values.size() > kMaxValues && !values.contains(value)) return;
-    Count& count = values[value];
-    ++count.over;
-    count.failed += failed ? 1 : 0;
-  }
-};
-
-Result<Failures> FailuresOf(const OpenedSweep& sweep) {
-  Failures failures;
+Result<FailureTable> FailuresOf(const OpenedSweep& sweep) {
+  FailureTable failures;
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
-    if (!row.trial_standing.over) return true;
-    const bool failed = IsFailure(row.trial_class);
-    for (const std::string& host : row.hosts) failures.Add("host", host, failed);
-    for (const auto& [name, value] : row.point) {
-      failures.Add(name, value.AsString() != nullptr ? *value.AsString() : ToText(value), failed);
-    }
+    if (row.trial_standing.over) failures.Add(row.trial, row.trial_class, row.hosts, row.point);
     return true;
   });
   if (!read) return Fail(std::move(read.error()));
-  // A name with about one value per trial is useless for grouping, and so is one with a single value.
-  std::erase_if(failures.by, [](const auto& one) { return one.second.size() > kMaxValues || one.second.size() < 2; });
   return failures;
 }
 
@@ -125,12 +101,13 @@ Result<std::vector<FailureCause>> CausesOf(const OpenedSweep& sweep) {
 
 // The totals over the rows of a sweep.
 struct SweepTotals {
+  DeviceHours hours;
   std::string began, last;
   std::vector<SweepView::Reason> reasons;
   std::vector<SweepView::Rung> rungs;
   std::vector<SweepView::Quarantine> quarantined;
   std::vector<FailureCause> causes;  // these two are shown if there were any
-  Failures failures;
+  FailureTable failures;
 };
 
 Result<SweepTotals> TotalsOf(const OpenedSweep& sweep) {
@@ -148,6 +125,7 @@ Result<SweepTotals> TotalsOf(const OpenedSweep& sweep) {
   take(totals.reasons, sweep.view.Reasons());
   take(totals.rungs, sweep.view.Rungs());
   take(totals.quarantined, sweep.view.Quarantined());
+  totals.hours = DeviceHoursOf(sweep.view.progress(), sweep.file.budget);
   if (sweep.view.progress().failed() > 0) {
     take(totals.causes, CausesOf(sweep));
     take(totals.failures, FailuresOf(sweep));
@@ -164,18 +142,32 @@ void PrintField(const std::string& what, const std::string& text) {
   PrintFitted(fmt::format("{:<12} {}\n", what, text));
 }
 
-void PrintFailures(const Failures& failures) {
-  if (failures.by.empty()) return;
+// "4 6/6 oom_device", "4 3/6 oom_device 2, crash 1".
+std::string CountText(const std::string& value, const FailureTable::Count& count) {
+  std::string text = fmt::format("{} {}/{}", Printable(value), count.failed, count.over);
+  if (count.classes.size() == 1) return text + " " + std::string(TrialClassName(count.classes.begin()->first));
+  const char* separator = " ";
+  for (const auto& [trial_class, trials] : count.classes) {
+    text += fmt::format("{}{} {}", std::exchange(separator, ", "), TrialClassName(trial_class), trials);
+  }
+  return text;
+}
+
+void PrintFailures(const FailureTable& failures) {
+  const auto by = failures.by();
+  if (by.empty()) return;
   std::puts("\nfailures by");
   std::vector<std::vector<std::string>> rows;
-  for (const auto& [name, values] : failures.by) {
+  for (const auto& [name, values] : by) {
     std::string text;
-    for (const auto& [value, count] : values) {
-      text += fmt::format("{}{} {}/{}", text.empty() ? "" : "  ", Printable(value), count.failed, count.over);
-    }
+    for (const auto& [value, count] : values) text += (text.empty() ? "" : "   ") + CountText(value, count);
     rows.push_back({"  " + Printable(name), text});
   }
   PrintTable(rows);
+  const auto findings = failures.Findings();
+  if (findings.empty()) return;
+  std::puts("");
+  for (const FailureFinding& finding : findings) PrintFitted("  " + Printable(FindingText(finding)) + "\n");
 }
 
 void PrintCauses(const std::vector<FailureCause>& causes) {
@@ -206,8 +198,9 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   PrintField("started", TimeText(totals.began) + (sweep.live ? "" : ", last record " + TimeText(totals.last)));
   if (!sweep.view.stopped().empty()) PrintField("journal", "its end is broken: " + sweep.view.stopped());
   const TrialCounts counts = CountsOf(progress, sweep.live);
-  PrintField("trials", fmt::format("{}: {} over, {} impossible, {} running, {} to come", progress.trials(), counts.over,
-                                   counts.impossible, counts.running, counts.waiting));
+  const std::string skipped = counts.skipped > 0 ? fmt::format(" {} skipped,", counts.skipped) : "";
+  PrintField("trials", fmt::format("{}: {} over, {} impossible,{} {} running, {} to come", progress.trials(),
+                                   counts.over, counts.impossible, skipped, counts.running, counts.waiting));
   std::string ends;
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
@@ -216,11 +209,13 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   if (!ends.empty()) PrintField("ended", ends);
   PrintField("attempts", fmt::format("{}, {} in all", progress.attempts(),
                                      DurationText(static_cast<double>(progress.trial_ms()) / 1000)));
+  if (const std::string text = DeviceHoursText(totals.hours); !text.empty()) PrintField("budget", text);
   if (const auto& best = progress.best()) {
     PrintField("best", fmt::format("{} {}  trial {}  {}", Printable(sweep.ValueName()),
                                    ShownNumber(ObjectiveValue(sweep.file.objective, best->loss)), best->trial,
                                    Printable(PointText(best->point))));
   }
+  if (progress.no_gain()) PrintField("", NoGainText(*progress.no_gain()));
   if (const auto& reasons = totals.reasons; !reasons.empty()) {
     std::puts("\nimpossible");
     for (std::size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i) {
@@ -284,9 +279,40 @@ void Parts(V& v, const FailureCause& cause) {
   v("class", TrialClassName(cause.trial_class)), v("first", cause.first), v("trials", cause.trials);
   v("why", cause.why);
 }
+struct PrintedCount {
+  std::map<std::string, std::uint64_t> classes;  // of the failed ones
+  std::uint64_t failed = 0;
+  std::uint64_t over = 0;
+};
 template <class V>
-void Parts(V& v, const Failures::Count& count) {
-  v("failed", count.failed), v("over", count.over);
+void Parts(V& v, const PrintedCount& count) {
+  v("classes", count.classes), v("failed", count.failed), v("over", count.over);
+}
+struct PrintedFinding {
+  FailureFinding of;
+};
+template <class V>
+void Parts(V& v, const PrintedFinding& finding) {
+  const FailureFinding& of = finding.of;
+  v("chance", of.chance), v("class", TrialClassName(of.trial_class)), v("failed", of.failed), v("hosts", of.hosts);
+  v("name", of.name.empty() ? "host" : of.name.c_str()), v("other_failed", of.other_failed),
+      v("other_over", of.other_over);
+  v("text", FindingText(of)), v("value", of.value);
+}
+struct PrintedSkip {
+  std::string name, value, text;
+  std::uint64_t trials = 0;
+};
+template <class V>
+void Parts(V& v, const PrintedSkip& skip) {
+  v("name", skip.name), v("text", skip.text), v("trials", skip.trials), v("value", skip.value);
+}
+struct PrintedHours {
+  DeviceHours of;
+};
+template <class V>
+void Parts(V& v, const PrintedHours& hours) {
+  v("forecast", hours.of.forecast), v("limit", hours.of.limit), v("spent", hours.of.spent);
 }
 struct PrintedTotals {
   std::string sweep, name, sweep_dir, state, why, note, started_at;
@@ -303,15 +329,23 @@ struct PrintedTotals {
   std::vector<PrintedRung> rungs;
   std::vector<PrintedQuarantine> quarantined;
   std::vector<FailureCause> causes;
-  std::map<std::string, Failures::ByValue> failures;
+  std::map<std::string, std::map<std::string, PrintedCount>> failures;
+  std::vector<PrintedFinding> findings;
+  std::vector<PrintedSkip> skipped;
+  PrintedHours device_hours;
+  std::optional<NoGainExpected> no_gain;
 };
 template <class V>
 void Parts(V& v, const PrintedTotals& totals) {
   v("attempts", totals.attempts), v("best", totals.best), v("causes", totals.causes), v("classes", totals.classes);
-  v("failures", totals.failures), v("format", 1), v("impossible", totals.impossible), v("name", totals.name);
+  v("device_hours", totals.device_hours);
+  v("failures", totals.failures), v("findings", totals.findings), v("format", 1), v("impossible", totals.impossible),
+      v("name", totals.name);
+  v("no_gain", totals.no_gain);
   v("note", As<NullIfNone>(totals.note)), v("over", totals.over), v("quarantined", totals.quarantined);
   v("reasons", totals.reasons), v("rungs", totals.rungs), v("running", totals.running), v("seconds", totals.seconds);
-  v("started_at", totals.started_at), v("state", totals.state), v("sweep", totals.sweep);
+  v("skipped", totals.skipped), v("started_at", totals.started_at), v("state", totals.state);
+  v("sweep", totals.sweep);
   v("sweep_dir", totals.sweep_dir), v("tags", totals.tags), v("trials", totals.trials), v("why", totals.why);
 }
 
@@ -340,8 +374,23 @@ PrintedTotals PrintedTotalsOf(const OpenedSweep& sweep, const SweepTotals& total
     printed.rungs.push_back({rung.rung + 1, rung.resource, rung.trials, rung.stopped, best});
   }
   for (const auto& host : totals.quarantined) printed.quarantined.push_back({host.host, host.why, host.wall});
+  printed.device_hours.of = totals.hours;
+  printed.no_gain = progress.no_gain();
   printed.causes = totals.causes;
-  printed.failures = totals.failures.by;
+  for (const auto& [name, values] : totals.failures.by()) {
+    for (const auto& [value, count] : values) {
+      PrintedCount& counted = printed.failures[name][value];
+      counted.failed = count.failed;
+      counted.over = count.over;
+      for (const auto& [trial_class, trials] : count.classes) {
+        counted.classes.emplace(TrialClassName(trial_class), trials);
+      }
+    }
+  }
+  for (const auto& [text, skip] : progress.skipped()) {
+    printed.skipped.push_back({skip.why.name, TableValue(skip.why.value), SkipReason(skip.why), skip.trials.size()});
+  }
+  for (FailureFinding& finding : totals.failures.Findings()) printed.findings.push_back({std::move(finding)});
   return printed;
 }
 

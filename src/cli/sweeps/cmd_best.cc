@@ -25,6 +25,7 @@
 #include "cli/lookup/run_facts.h"
 #include "cli/lookup/run_list.h"
 #include "space/group_statistics.h"
+#include "sweep/record/sweep_status.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
 
@@ -242,6 +243,8 @@ int RunBest(const BestOptions& options) {
     } else {
       Print(*sweep, trials);
     }
+    const auto& no_gain = sweep->view.progress().no_gain();
+    if (no_gain) std::fputs(FittedLines(PrintableLines(NoGainText(*no_gain) + "\n"), OutputColumns(0)).c_str(), stdout);
     return kExitOk;
   }
   PrintedBestTrials printed{ObjectiveOf(*sweep), {}, {}, {}, sweep->file.sweep_id, sweep->dir, {}};

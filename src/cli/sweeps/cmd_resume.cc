@@ -130,6 +130,8 @@ std::string WordsOf(const SteeringRequest& steering, const std::vector<std::stri
   for (const std::string& word : tries) words += " --try " + ShellQuoted(word);
   if (steering.slots) words += fmt::format(" --slots {}", *steering.slots);
   if (steering.add_trials > 0) words += fmt::format(" --add-trials {}", steering.add_trials);
+  if (steering.device_hours) words += fmt::format(" --max-device-hours {}", *steering.device_hours);
+  for (const std::string& value : steering.unskip) words += " --unskip " + ShellQuoted(value);
   return words;
 }
 
@@ -146,6 +148,8 @@ Result<ControlAnswer> AskHead(const std::string& folder, const SteerOptions& opt
   request.ask = ControlRequest::Ask::kSteer;
   request.slots = options.steering.slots;
   request.add_trials = options.steering.add_trials;
+  request.device_hours = options.steering.device_hours;
+  request.unskip = options.steering.unskip;
   if (!options.tries.empty()) {
     auto chosen = ChosenPointsFor(folder, options.tries);
     if (!chosen) return Fail(chosen.error());
@@ -167,13 +171,15 @@ struct PrintedLimits {
 };
 template <class V>
 void Parts(V& v, const PrintedLimits& printed) {
-  v("format", 1), v("max_trials", printed.limits.max_trials), v("slots", printed.limits.slots);
+  v("format", 1), v("max_device_hours", printed.limits.max_device_hours), v("max_trials", printed.limits.max_trials),
+      v("slots", printed.limits.slots);
   v("sweep", printed.sweep), v("trials", printed.limits.trials);
 }
 
 int RunSteer(const SteerOptions& options) {
   if (options.steering.empty() && options.tries.empty()) {
-    return Refuse({Error("usage", {}, "nothing to change", "--slots 4, --add-trials 20, --try lr=0.1 or several")},
+    return Refuse({Error("usage", {}, "nothing to change",
+                         "--slots 4, --add-trials 20, --max-device-hours 8, --try lr=0.1, --unskip lr=1 or several")},
                   options.json);
   }
   const auto folder = FindSweep(options.sweep, DirectoryUse::kControl);
@@ -187,6 +193,7 @@ int RunSteer(const SteerOptions& options) {
   }
   std::string text = fmt::format("{} {}: {} trials", Printable(answer->status.name), answer->status.run, limits.trials);
   if (limits.max_trials) text += fmt::format(", at most {} started", *limits.max_trials);
+  if (limits.max_device_hours) text += fmt::format(", {:.6g} device hours", *limits.max_device_hours);
   if (limits.slots) text += fmt::format(", {} at a time", *limits.slots);
   std::printf("%s\n", PrintableLines(text).c_str());
   return kExitOk;

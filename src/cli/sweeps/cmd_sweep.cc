@@ -224,7 +224,7 @@ std::string SamplerText(const SamplerChoice& sampler, std::uint64_t trials) {
   return text + ", " + Counted(trials, "trial");
 }
 
-std::string PlaceText(const Place& place) {
+std::string ReasonPlaceText(const Place& place) {
   if (place.file.empty()) return "";
   return Printable(place.file) + (place.line > 0 ? ":" + std::to_string(place.line) : "");
 }
@@ -242,7 +242,7 @@ std::string RejectedLines(const std::vector<RefusedPoints>& reasons) {
   std::string lines;
   for (const RefusedPoints* reason : sorted) {
     std::string message = Printable(reason->problem.message);
-    const std::string place = PlaceText(reason->problem.place);
+    const std::string place = ReasonPlaceText(reason->problem.place);
     if (!place.empty()) message += std::string(columns - Columns(message) + 2, ' ') + place;
     lines += Line("", fmt::format("{:>{}} rejected  {}", reason->points, digits, message));
   }
@@ -355,6 +355,7 @@ std::string BudgetText(const BudgetChoice& budget) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (budget.time_ms) add("no trial is started after " + DurationText(static_cast<double>(*budget.time_ms) / 1000));
+  if (budget.device_hours) add(fmt::format("{:.6g} device hours", *budget.device_hours));
   if (budget.trials) add("at most " + Counted(*budget.trials, "trial"));
   return text;
 }
@@ -417,6 +418,7 @@ std::string SweepPreviewText(const DescribedSweep& described, const SweepPreview
   if (const auto failures = sweep.stop_after.failures) {
     text += Line("end after", Counted(*failures, "trial") + " that failed alike");
   }
+  if (sweep.stop_after.no_gain) text += Line("end after", "no gain above the noise is expected");
   if (const std::string budget = BudgetText(sweep.budget); !budget.empty()) text += Line("budget", budget);
   return text;
 }

@@ -293,6 +293,10 @@ void AddSteeringOptions(CLI::App& app, SteeringRequest& steering, std::vector<st
   app.add_option("--add-trials", steering.add_trials, "let the sampler add this number of trials")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U));
+  app.add_option("--unskip", steering.unskip, "try points with this value again, which were skipped")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  AddDeviceHoursOption(app, steering.device_hours);
   AddTryOption(app, tries);
 }
 

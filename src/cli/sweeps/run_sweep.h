@@ -60,7 +60,7 @@ struct SweepContinuation {
   StartOptions start;
   RecipeOptions hosts;  // --host and similar options: where it continues; empty: on its hosts
 };
-// Adds --slots, --add-trials and --try.
+// Adds --slots, --add-trials, --max-device-hours, --unskip and --try.
 void AddSteeringOptions(CLI::App& app, SteeringRequest& steering, std::vector<std::string>& tries);
 
 // The points of --try for a sweep that has begun, in its folder, by the recipe that is stored there. Prints warnings

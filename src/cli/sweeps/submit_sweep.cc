@@ -414,6 +414,10 @@ int SubmitContinuation(const SweepContinuation& continuation) {
   const SteeringRequest& steering = continuation.steering;
   if (steering.slots) further.insert(further.end(), {"--slots", std::to_string(*steering.slots)});
   if (steering.add_trials > 0) further.insert(further.end(), {"--add-trials", std::to_string(steering.add_trials)});
+  if (steering.device_hours) {
+    further.insert(further.end(), {"--max-device-hours", fmt::format("{}", *steering.device_hours)});
+  }
+  for (const std::string& value : steering.unskip) further.insert(further.end(), {"--unskip", value});
   for (const std::string& point : continuation.tries) further.insert(further.end(), {"--try", point});
   const std::vector<std::string> words_of_notify = NotifyWords(*notify);
   further.insert(further.end(), words_of_notify.begin(), words_of_notify.end());

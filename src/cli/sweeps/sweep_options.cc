@@ -218,6 +218,7 @@ Result<void> ReadBudget(const SweepOptions& options, BudgetChoice& budget) {
   }
   if (options.max_trials) budget.trials = options.max_trials;
   if (options.max_devices) budget.devices = options.max_devices;
+  if (options.max_device_hours) budget.device_hours = options.max_device_hours;
   if (options.slots) budget.slots = options.slots;
   constexpr std::uint32_t kMaxPerDevice = 64;
   if (options.per_device > kMaxPerDevice) {
@@ -310,6 +311,8 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     problems.push_back(UsageError("--stop-after-failures 0: nothing could be started", "--stop-after-failures 5"));
   }
   if (options.stop_after_failures) sweep.stop_after.failures = options.stop_after_failures;
+  if (options.stop_after_no_gain) sweep.stop_after.no_gain = true;
+  if (options.skip_after_failures) sweep.skip_after.failures = *options.skip_after_failures;
   take(ReadBudget(options, sweep.budget));
   return problems;
 }
@@ -321,6 +324,12 @@ Result<EarlyStopChoice> EarlyStopOption(const std::string& asha, const std::stri
   using Kind = EarlyStopChoice::Kind;
   if (!asha.empty()) return ReadRungs("--asha", Kind::kAsha, asha);
   return hyperband.empty() ? ReadMedian(median) : ReadRungs("--hyperband", Kind::kHyperband, hyperband);
+}
+
+void AddDeviceHoursOption(CLI::App& app, std::optional<double>& hours) {
+  app.add_option("--max-device-hours", hours, "start no trial that does not get far within these hours × devices")
+      ->type_name("H")
+      ->check(CLI::Range(1e-6, 1e12));
 }
 
 void AddTryOption(CLI::App& app, std::vector<std::string>& tries) {
@@ -391,6 +400,7 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
   app.add_flag("--promote", options.promote, "pause trials at each rung, and continue the best from their checkpoints");
   app.add_option("--max-time", options.max_time, "start no trial after this time")->type_name("DURATION");
   app.add_option("--max-trials", options.max_trials, "start no more trials than this")->type_name("N");
+  AddDeviceHoursOption(app, options.max_device_hours);
   app.add_option("--max-devices", options.max_devices, "use no more devices than this at once")->type_name("N");
   app.add_option("--slots", options.slots, "run no more trials than this at once")->type_name("N");
   app.add_option("--per-device", options.per_device, "run up to N trials at once on a device; implies --share-devices")
@@ -401,6 +411,11 @@ void AddSweepOptions(CLI::App& app, SweepOptions& options, const Invocation& inv
       ->allow_extra_args(false);
   app.add_option("--stop-after-failures", options.stop_after_failures,
                  "start no more trials after N that failed with the same class and reason, with no result among them")
+      ->type_name("N");
+  app.add_flag("--stop-after-no-gain", options.stop_after_no_gain,
+               "start no more trials once no gain above the noise of the results is expected");
+  app.add_option("--skip-after-failures", options.skip_after_failures,
+                 "skip a value once N trials with it failed alike, and others did not (default: 4; 0: never)")
       ->type_name("N");
   app.add_option("--name", options.name, "name of the sweep (default: that of its file or recipe)")->type_name("NAME");
 }

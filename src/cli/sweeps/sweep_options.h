@@ -41,11 +41,14 @@ struct SweepOptions {
   std::string max_time;
   std::optional<std::uint64_t> max_trials;
   std::optional<std::uint32_t> max_devices;
+  std::optional<double> max_device_hours;
   std::optional<std::uint32_t> slots;
   std::optional<std::uint32_t> per_device;
   std::optional<std::uint32_t> retry;
   std::vector<std::string> retry_on;  // lists of classes
   std::optional<std::uint64_t> stop_after_failures;
+  std::optional<std::uint64_t> skip_after_failures;
+  bool stop_after_no_gain = false;
   std::string name;
   std::string from;  // SWEEP
   // The results of another sweep, if they are known already, instead of those of `from`.
@@ -55,6 +58,8 @@ struct SweepOptions {
   std::uint64_t edited_at = 0;
 };
 
+// --max-device-hours, of more than 0.
+void AddDeviceHoursOption(CLI::App& app, std::optional<double>& hours);
 void AddTryOption(CLI::App& app, std::vector<std::string>& tries);
 
 // The rule of --asha or --median, of which one is given.

@@ -327,12 +327,24 @@ SweepDescription ReadSweep(lua_State* lua, Host& host, int index, const Declared
   if (const Part part(whole.Field("retry"), "retry", host); part.given()) ReadRetry(part, sweep.retry);
   if (const Part part(whole.Field("stop_after"), "stop_after", host); part.given()) {
     part.Count("failures", sweep.stop_after.failures, 1);
+    part.Truth("no_gain", sweep.stop_after.no_gain);
     sweep.stop_after.place = part.place();
+  }
+  if (const Part part(whole.Field("skip_after"), "skip_after", host); part.given()) {
+    part.Count("failures", sweep.skip_after.failures, 0);
+    sweep.skip_after.place = part.place();
   }
   if (const Part part(whole.Field("budget"), "budget", host); part.given()) {
     constexpr double kMax = 1'000'000;
     constexpr double kMaxPerDevice = 64;
     part.Count("devices", sweep.budget.devices, 1, kMax);
+    if (const Value* hours = part.Field("device_hours")) {
+      if (hours->IsNumber() && hours->Number() > 0 && std::isfinite(hours->Number())) {
+        sweep.budget.device_hours = hours->Number();
+      } else {
+        part.Refuse("device_hours", "a number of hours above 0", *hours);
+      }
+    }
     part.Duration("time", sweep.budget.time_ms);
     part.Count("trials", sweep.budget.trials, 1);
     part.Count("slots", sweep.budget.slots, 1, kMax);

@@ -23,7 +23,9 @@
 #include "run/report/report.h"
 #include "space/sweep_description.h"
 #include "sweep/index/sweep_view.h"
+#include "sweep/record/failure_table.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_status.h"
 #include "sweep/record/trial_columns.h"
 #include "wire/files/run_layout.h"
 
@@ -505,7 +507,8 @@ Value CountsValue(const OpenSweep& sweep) {
                           {"failed", CountValue(counts.failed)},
                           {"running", CountValue(counts.running)},
                           {"waiting", CountValue(counts.waiting)},
-                          {"impossible", CountValue(counts.impossible)}});
+                          {"impossible", CountValue(counts.impossible + counts.skipped)},
+                          {"skipped", CountValue(counts.skipped)}});
 }
 
 Result<void> AddTotals(const OpenSweep& sweep, Value::Map& source) {
@@ -515,7 +518,20 @@ Result<void> AddTotals(const OpenSweep& sweep, Value::Map& source) {
   if (!rungs) return Fail(rungs.error());
   if (!reasons) return Fail(reasons.error());
   if (!quarantined) return Fail(quarantined.error());
+  FailureTable failures;
+  if (sweep.view.progress().failed() > 0) {
+    auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+      if (row.trial_standing.over) failures.Add(row.trial, row.trial_class, row.hosts, row.point);
+      return true;
+    });
+    if (!read) return read;
+  }
   Value::List list;
+  for (const FailureFinding& finding : failures.Findings()) list.push_back(TextValue(FindingText(finding)));
+  source["findings"] = Value(std::exchange(list, {}));
+  const auto& no_gain = sweep.view.progress().no_gain();
+  source["no_gain"] = TextValue(no_gain ? NoGainText(*no_gain) : "");
+  source["device_hours"] = TextValue(DeviceHoursText(DeviceHoursOf(sweep.view.progress(), sweep.file.budget)));
   for (const auto& rung : *rungs) {
     list.emplace_back(
         Value::Map{{"rung", CountValue(rung.rung)},

@@ -30,15 +30,17 @@ template <class V>
 void Fields(V& v, ControlRequest& request) {
   std::int64_t format = kControlFormat;
   v("add_trials", As<UnlessNone>(request.add_trials)), v("ask", WithNames(request.ask, kAskNames));
-  v("dump", As<UnlessNone>(request.dump)), v("edit", As<UnlessNone>(request.edit));
-  v("fault", As<UnlessNone>(request.fault)), v("format", format), v("lasts_ms", As<UnlessNone>(request.lasts_ms));
-  v("now", As<UnlessNone>(request.now)), v("points", As<UnlessNone>(request.points));
-  v("slots", As<UnlessNone>(request.slots)), v("target", As<UnlessNone>(request.target));
-  v("trial", As<UnlessNone>(request.trial));
+  v("device_hours", As<UnlessNone>(request.device_hours)), v("dump", As<UnlessNone>(request.dump));
+  v("edit", As<UnlessNone>(request.edit)), v("fault", As<UnlessNone>(request.fault)), v("format", format);
+  v("lasts_ms", As<UnlessNone>(request.lasts_ms)), v("now", As<UnlessNone>(request.now));
+  v("points", As<UnlessNone>(request.points)), v("slots", As<UnlessNone>(request.slots));
+  v("target", As<UnlessNone>(request.target)), v("trial", As<UnlessNone>(request.trial));
+  v("unskip", As<UnlessNone>(request.unskip));
 }
 
 template <class V>
 void Fields(V& v, SweepLimits& limits) {
+  v("max_device_hours", As<UnlessNone>(limits.max_device_hours));
   v("max_trials", As<UnlessNone>(limits.max_trials)), v("slots", As<UnlessNone>(limits.slots));
   v("trials", limits.trials);
 }
@@ -157,8 +159,14 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
   const bool no_fault = request.fault.empty() && request.target.empty() && request.lasts_ms == 0;
   if (request.ask == Ask::kFault ? request.fault.empty() || request.target.empty() : !no_fault)
     return Refused("\"fault\" and \"target\" are required for fault, and valid only for it, like \"lasts_ms\"");
-  if ((request.slots || request.add_trials > 0 || !request.points.empty()) != (request.ask == Ask::kSteer))
-    return Refused("\"slots\", \"add_trials\" or \"points\" are required for steer, and valid only for it");
+  if (request.device_hours && !(*request.device_hours > 0)) return Refused("\"device_hours\" must be above 0");
+  const bool steers = request.slots || request.add_trials > 0 || request.device_hours || !request.points.empty() ||
+                      !request.unskip.empty();
+  if (steers != (request.ask == Ask::kSteer)) {
+    return Refused(
+        "\"slots\", \"add_trials\", \"device_hours\", \"points\" or \"unskip\" are required for steer, and valid only "
+        "for it");
+  }
   if (request.edit.empty() == (request.ask == Ask::kEdit))
     return Refused("\"edit\" is required for edit, and valid only for it");
   return request;

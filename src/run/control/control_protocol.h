@@ -49,11 +49,13 @@ struct ControlRequest {
   bool dump = false;  // kStop only: take a dump first
   // Required for kOpen, otherwise absent: the running trial of a sweep whose control socket the head must create now.
   std::optional<std::uint64_t> trial = {};
-  // For kSteer, which has at least one of these: trials of a sweep at a time, how many more trials it gets, and points
-  // that are the next trials.
+  // For kSteer, which has at least one of these: trials of a sweep at a time, how many more trials it gets, points that
+  // are the next trials, and values that are no longer skipped ("x=4").
   std::optional<std::uint32_t> slots = {};
   std::uint64_t add_trials = 0;
   std::vector<Value::Map> points = {};
+  std::vector<std::string> unskip = {};
+  std::optional<double> device_hours = {};  // likewise: that all trials may take
   // For kFault: what happens, to which process ("worker.3") or host, and for how long; 0: for good.
   std::string fault = {};  // a name of kFaultKindNames
   std::string target = {};
@@ -66,6 +68,7 @@ struct ControlRequest {
 
 // The limits of a sweep that a user can change while it runs.
 struct SweepLimits {
+  std::optional<double> max_device_hours;   // of all trials
   std::optional<std::uint64_t> max_trials;  // started at most
   std::optional<std::uint32_t> slots;       // trials at a time
   std::uint64_t trials = 0;                 // of its sampler

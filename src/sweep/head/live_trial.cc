@@ -220,9 +220,14 @@ void LiveTrial::TakeLastReports() {
   if (const auto results = ReadResultFile(*plan_, choice, run_dir_, setting_.request.run.cwd)) calls_.report(*results);
 }
 
+std::uint64_t LiveTrial::ran_ms() const {
+  constexpr std::uint64_t kNsPerMs = 1'000'000;
+  return waits_ ? 0 : (MonotonicNowNs() - began_ns_) / kNsPerMs;
+}
+
 TrialScheduler::AttemptEnd LiveTrial::End(const RunOutcome& outcome, const TrialProgress* progress) const {
   TrialScheduler::AttemptEnd end;
-  end.ms = (MonotonicNowNs() - began_ns_) / 1'000'000;
+  end.ms = ran_ms();
   if (progress != nullptr && progress->diverged() && interrupted_.empty()) {
     end.trial_class = TrialClass::kDiverged;
     end.why = stopped_early_.empty() ? "its objective is not a finite number" : stopped_early_;

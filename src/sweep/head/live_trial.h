@@ -112,6 +112,8 @@ class LiveTrial {
   // already.
   void TakeLastReports();
   TrialScheduler::AttemptEnd End(const RunOutcome& outcome, const TrialProgress* progress) const;
+  // Since its beginning, without the wait for devices.
+  std::uint64_t ran_ms() const;
 
  private:
   LiveTrial(TrialSetting& setting, std::unique_ptr<Transport> transport, Calls calls)

@@ -98,6 +98,7 @@ Result<SweepPoints> PointsOf(const SweepDescription& sweep, std::uint64_t edits)
 }
 
 struct SweepInputs : SweepPoints {
+  DeviceBudget costs;                   // of attempts under earlier heads
   // Of an optimizer: what it hears of the entries, and that about earlier ones.
   std::unique_ptr<OptimizerLines> lines;
   std::string history;
@@ -122,8 +123,8 @@ Result<SweepInputs> InputsOf(const SweepRequest& request, std::uint64_t edits) {
     if (auto exists = OptimizerPipe::Check(request.description.sampler); !exists) return Fail(exists.error());
     lines = std::make_unique<OptimizerLines>(request.description);
   }
-  return SweepInputs{*std::move(points),   std::move(lines),    {},
-                     *std::move(patterns), *std::move(classes), *std::move(files)};
+  return SweepInputs{*std::move(points),   DeviceBudget(request.description), std::move(lines),   {},
+                     *std::move(patterns), *std::move(classes),               *std::move(files)};
 }
 
 // Gives the points every entry of the journal until now, and `also` likewise.
@@ -245,7 +246,8 @@ Result<std::unique_ptr<ControlServer>> ListenForSweep(boost::asio::io_context& i
        },
        .steer =
            [shared](const ControlRequest& request) {
-             return shared->steer({request.slots, request.add_trials, request.points});
+             return shared->steer(
+                 {request.slots, request.add_trials, request.points, request.unskip, request.device_hours});
            },
        .edit = [shared](const std::string& edit) { return shared->edit(edit); }});
 }
@@ -287,6 +289,12 @@ class SweepHead {
                 .say = [this](const std::string& line) { PrintLine(line); },
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {
     scheduler_.JudgeBy(request.run.verdict_rules);
+    scheduler_.RecallCosts(std::move(inputs_.costs));
+    scheduler_.RecallBy([this](const std::function<void(const SweepEntry&)>& take) {
+      std::string stopped;
+      ReadSweepJournal(
+          request_.folder_fd, {}, [&](const SweepRecord& record) { take(record.entry); }, stopped);
+    });
     if (request.allocator == nullptr) return;
     allocations_.emplace(
         io_, *request.allocator, request.folder_fd,
@@ -331,6 +339,7 @@ class SweepHead {
   // Starts no further trials; running ones come to their end.
   void StopStarting(const std::string& why, int exit_code);
   void OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why);
+  void SetRunTimes();
   void ReleaseWaiting();
   void OnReport(TrialNumber trial, const MetricValues& report);
   void OnWaits(TrialNumber trial, const std::string& holders);
@@ -475,6 +484,7 @@ void SweepHead::Advance() {
     prepared_.Advance();
     const bool settled = hosts_.settled();
     if (settled && DiskHasSpace()) {
+      SetRunTimes();
       while (auto start = MayStart() ? scheduler_.NextStart() : std::nullopt) Start(*std::move(start));
       while (const auto trial = scheduler_.running().NextToMove()) {
         live_.at(*trial)->Interrupt(true, "its devices are held by others; it starts on another host");
@@ -482,8 +492,19 @@ void SweepHead::Advance() {
     }
     AskOptimizer();
     if ((!settled || hosts_.connects_again()) && !scheduler_.stopping()) return;
+    const bool idle = live_.empty() && scheduler_.running().empty();
+    if (idle && !scheduler_.stopping() && !scheduler_.over()) {
+      if (const std::string over = scheduler_.OverBudget(); !over.empty()) StopStarting(over, 0);
+    }
     if (live_.empty() && scheduler_.over()) End();
   });
+}
+
+void SweepHead::SetRunTimes() {
+  if (!MaxDeviceHours(scheduler_.progress(), request_.description.budget)) return;
+  std::map<TrialNumber, std::uint64_t> times;
+  for (const auto& [trial, live] : live_) times[trial] = live->ran_ms();
+  scheduler_.SetRunTimes(std::move(times));
 }
 
 void SweepHead::StartOptimizer() {
@@ -622,7 +643,9 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, scheduler_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   scheduler_.Ended(trial, std::move(end));
-  if (!scheduler_.failed_alike().empty() && why_.empty()) StopStarting(scheduler_.failed_alike(), 0);
+  for (const std::string& why : {scheduler_.failed_alike(), scheduler_.no_gain()}) {
+    if (!why.empty() && why_.empty()) StopStarting(why, 0);
+  }
   notices_.TrialEnded();
   if (allocations_) allocations_->Release(trial, std::move(live.mapped()));
   if (scheduler_.running().waiting() == 0) holders_.clear();
@@ -654,7 +677,8 @@ tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& r
 }
 
 SweepLimits SweepHead::Limits() const {
-  return {MostTrials(scheduler_.progress(), request_.description.budget), scheduler_.pool().slots(), points_.size()};
+  return {MaxDeviceHours(scheduler_.progress(), request_.description.budget), scheduler_.planning().MostTrials(),
+          scheduler_.pool().slots(), points_.size()};
 }
 
 tl::expected<SweepLimits, std::string> SweepHead::Edit(const std::string& id) {
@@ -847,8 +871,10 @@ Result<SweepOutcome> RunSweep(SweepRequest request, Transport& transport) {
   began.accepted = differs;
   auto reopened = request.reopen ? request.reopen(loaded.progress) : std::vector<TrialRange>{};
   if (!reopened) return Fail(reopened.error());
-  if (!inputs->points->is_sequence() || !loaded.progress.steered().points.empty()) {
+  const bool has_budget = MaxDeviceHours(loaded.progress, request.description.budget) || request.steering.device_hours;
+  if (!inputs->points->is_sequence() || !loaded.progress.steered().points.empty() || has_budget) {
     ReplayEntries(request.folder_fd, *inputs->points, [&](const SweepEntry& entry) {
+      inputs->costs.Take(entry);
       if (inputs->lines) inputs->history += inputs->lines->Take(entry);
     });
   }
@@ -857,6 +883,9 @@ Result<SweepOutcome> RunSweep(SweepRequest request, Transport& transport) {
       SteeringFor(request.steering, *inputs->points, MostTrials(loaded.progress, request.description.budget));
   if (!steers)
     return Fail(Error("usage", {}, (request.steering.add_trials > 0 ? "--add-trials: " : "--try: ") + steers.error()));
+  if (const auto unskips = CheckUnskip(request.steering.unskip, loaded.progress); !unskips) {
+    return Fail(Error("usage", {}, "--unskip " + unskips.error()));
+  }
   SweepHead head(request, transport, *std::move(inputs), std::move(index), std::move(loaded), *std::move(journal));
   return head.Run(std::move(began), *std::move(reopened));
 }

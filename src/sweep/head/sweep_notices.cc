@@ -71,6 +71,9 @@ std::vector<Notice> SweepNoticeMaker::Saw(const SweepEntry& entry, double second
                  [](const TrialsReopened&) {},
                  [](const SweepSteered&) {},
                  [](const SweepEdited&) {},
+                 [](const ValueSkipped&) {},
+                 [](const ValueRestored&) {},
+                 [](const NoGainExpected&) {},
              },
              entry);
   return notices;

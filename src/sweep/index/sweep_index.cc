@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, 
 )";
 
 // Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 10;
+constexpr std::int64_t kFormat = 12;
 constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
 constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.
@@ -256,6 +256,7 @@ bool SweepRows::Take(const SweepRecord& record) {
           [&](const PointsJudged& e) {
             return std::all_of(e.impossible.begin(), e.impossible.end(), [&](const PointsJudged::Reason& reason) {
               std::uint64_t count = 0;
+              if (!reason.skipped.empty()) return true;  // part of the progress
               for (const auto& [first, last] : reason.trials) count += last - first + 1;
               return reason_.Run(reason.text, reason.place, count, JsonOf(reason.trials));
             });
@@ -282,6 +283,8 @@ bool SweepRows::Take(const SweepRecord& record) {
           },
           // Parts of the progress.
           [](const SweepSteered&) { return true; }, [](const SweepEdited&) { return true; },
+          [](const ValueSkipped&) { return true; }, [](const ValueRestored&) { return true; },
+          [](const NoGainExpected&) { return true; },
           [&](const SweepEnded& e) { return departure_.Run(wall, e.complete, e.why, e.exit_code); }},
       record.entry);
 }
@@ -323,7 +326,7 @@ void Set(A& archive, TrialSet& set) {
 template <class A>
 void Fields(A& archive, OpenTrial& trial) {
   archive(trial.attempts, trial.counted, trial.free, trial.id, trial.plan, trial.point, trial.running, trial.run_id,
-          trial.hosts, trial.first, trial.resumed, trial.rungs, trial.pause);
+          trial.hosts, trial.devices, trial.first, trial.resumed, trial.rungs, trial.pause);
   std::uint64_t kept = trial.kept ? std::uint64_t{1} + static_cast<std::uint64_t>(*trial.kept) : 0;
   archive(kept);
   if constexpr (A::kReading) {
@@ -353,18 +356,30 @@ void Fields(A& archive, RepeatedPoint& point) {
   archive(point.results);
 }
 
+template <class A>
+void Fields(A& archive, SkippedValue& skipped) {
+  ValueSkipped& why = skipped.why;
+  auto trial_class = static_cast<std::uint64_t>(why.trial_class);
+  archive(why.name, why.value, trial_class, why.failed, why.hosts, why.other_failed, why.other_over, why.chance);
+  progress_archive::Set(archive, skipped.trials);
+  if constexpr (A::kReading) {
+    if (trial_class >= kTrialClassNames.size()) return archive.Fail();
+    why.trial_class = static_cast<TrialClass>(trial_class);
+  }
+}
+
 template <class V>
 void Fields(V& archive, SweepProgress& progress) {
   OpenTrials& open = progress.open_;
   FinishedTrials& finished = progress.finished_;
   archive(progress.sweep_id_, progress.name_, progress.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
-          open.attempts_, open.ms_, finished.best_, finished.losses_, progress.rung_reports_, progress.promotions_,
-          progress.paused_, progress.ended_, progress.steered_, finished.seeds_, finished.points_, progress.raced_,
-          progress.edits_, progress.last_edit_);
+          open.attempts_, open.ms_, open.device_ms_, finished.best_, finished.losses_, progress.rung_reports_,
+          progress.promotions_, progress.paused_, progress.ended_, progress.steered_, finished.seeds_, finished.points_,
+          progress.raced_, progress.edits_, progress.last_edit_, progress.skipped_, progress.no_gain_);
   progress_archive::Set(archive, open.impossible_);
   progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;
-  std::vector<std::string> quarantined;
+  std::vector<std::string> quarantined, restored;
   std::string ids;  // eight bytes each
   if constexpr (!V::kReading) {
     finished.ends_.ForEach([&](TrialNumber trial, TrialEnds::End end) {
@@ -373,12 +388,13 @@ void Fields(V& archive, SweepProgress& progress) {
     });
     counts.assign(finished.counts_.begin(), finished.counts_.end());
     quarantined.assign(progress.quarantined_.begin(), progress.quarantined_.end());
+    restored.assign(progress.restored_.begin(), progress.restored_.end());
     ids.reserve(open.points_.size() * 8);
     for (const std::uint64_t id : open.points_) {
       for (int shift = 0; shift < 64; shift += 8) ids.push_back(static_cast<char>(id >> shift));
     }
   }
-  archive(ends, counts, quarantined, ids);
+  archive(ends, counts, quarantined, restored, ids);
   if constexpr (V::kReading) {
     if (counts.size() != finished.counts_.size()) return archive.Fail();
     finished.ends_ = {};
@@ -389,6 +405,7 @@ void Fields(V& archive, SweepProgress& progress) {
     }
     for (std::size_t i = 0; i < counts.size(); ++i) finished.counts_[i] = counts[i];
     progress.quarantined_ = {quarantined.begin(), quarantined.end()};
+    progress.restored_ = {restored.begin(), restored.end()};
     open.points_.clear();
     open.points_.reserve(ids.size() / 8);
     for (std::size_t at = 0; at + 8 <= ids.size(); at += 8) {

@@ -15,6 +15,7 @@
 #include "base/values/text_parts.h"
 #include "base/values/value_json.h"
 #include "sweep/index/database.h"
+#include "sweep/record/failure_table.h"
 #include "sweep/record/sweep_directory.h"
 
 namespace muster {
@@ -372,11 +373,17 @@ Result<std::vector<SweepView::Reason>> SweepView::Reasons() const {
       reasons[at->second].count += reason.count;
     }
   }
+  for (const auto& [text, skipped] : progress().skipped()) {
+    if (skipped.trials.size() > 0) reasons.push_back({SkipReason(skipped.why), "", skipped.trials.size()});
+  }
   std::stable_sort(reasons.begin(), reasons.end(), [](const Reason& a, const Reason& b) { return a.count > b.count; });
   return reasons;
 }
 
 Result<std::optional<SweepView::Reason>> SweepView::ReasonOf(TrialNumber trial) const {
+  for (const auto& [text, skipped] : progress().skipped()) {
+    if (skipped.trials.Has(trial)) return Reason{SkipReason(skipped.why), "", 1};
+  }
   const auto number = static_cast<std::int64_t>(trial);
   std::optional<Reason> reason;
   auto read = Reported(

@@ -148,8 +148,7 @@ SweepFile FileOf(StoredSweep stored) {
   file.metrics = std::move(choices.metrics);
   file.second_objective = std::move(choices.second_objective);
   file.seeds = std::move(choices.sampler.seeds);
-  file.most_trials = choices.budget.trials;
-  file.most_ms = choices.budget.time_ms;
+  file.budget = choices.budget;
   return file;
 }
 

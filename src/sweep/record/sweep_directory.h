@@ -74,9 +74,8 @@ struct SweepFile {
   std::string resource = {};
   // The patterns for logs, and the role whose log is read, likewise.
   MetricsChoice metrics = {};
-  // The budget of trials and time, likewise.
-  std::optional<std::uint64_t> most_trials = {};
-  std::optional<std::uint64_t> most_ms = {};
+  // The budget, likewise.
+  BudgetChoice budget = {};
   std::map<std::string, std::string> former_names = {};  // of swept parameters: name -> the name that it had before
 
   bool operator==(const SweepFile&) const = default;

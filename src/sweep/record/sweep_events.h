@@ -69,6 +69,7 @@ struct PointsJudged {
     std::string text;                // the error of the first of these points
     std::string place;               // "gpt.lua:26"; may be empty
     std::vector<TrialRange> trials;  // ascending
+    std::string skipped = {};        // "x=4": they are not tried because of a ValueSkipped; else empty
     bool operator==(const Reason&) const = default;
   };
   TrialNumber first = 0;
@@ -97,7 +98,8 @@ struct AttemptBegan {
   std::string run_id;
   std::vector<std::string> hosts;  // empty: this machine
   ResumedFrom resumed = {};
-  std::string job = {};  // "slurm job 12", if it has an allocation of its own
+  std::string job = {};       // "slurm job 12", if it has an allocation of its own
+  std::uint32_t devices = 0;  // that it holds
   bool operator==(const AttemptBegan&) const = default;
 };
 
@@ -168,6 +170,7 @@ struct SweepSteered {
   std::optional<std::uint64_t> max_trials;  // to be started at most
   std::optional<std::uint32_t> slots;       // trials at a time
   std::vector<Point> points = {};
+  std::optional<double> device_hours = {};  // that trials may take in all
   bool operator==(const SweepSteered&) const = default;
 };
 
@@ -183,6 +186,38 @@ struct SweepEdited {
   bool operator==(const SweepEdited&) const = default;
 };
 
+// With a value all trials failed (sweep/record/failure_table.h): points that have it are skipped from now on, those
+// that users choose excepted, until a ValueRestored.
+struct ValueSkipped {
+  std::string name;
+  Value value;
+  TrialClass trial_class = TrialClass::kCrash;
+  std::uint64_t failed = 0;        // trials with the value
+  std::uint64_t hosts = 0;         // on which these ran; 0: on this machine
+  std::uint64_t other_failed = 0;  // with other values, in the same way
+  std::uint64_t other_over = 0;
+  double chance = 0;
+  std::vector<TrialRange> trials;  // that waited, ascending
+  bool operator==(const ValueSkipped&) const = default;
+};
+
+// A user takes that back: these trials, which were skipped, are tried, and the value is not skipped again.
+struct ValueRestored {
+  std::string name;
+  Value value;
+  std::vector<TrialRange> trials;  // ascending
+  bool operator==(const ValueRestored&) const = default;
+};
+
+// No gain above the noise is expected any more (space/regret_bound.h). Recorded once.
+struct NoGainExpected {
+  std::uint64_t results = 0;
+  double bound = 0;
+  double noise = 0;
+  bool repeated = false;
+  bool operator==(const NoGainExpected&) const = default;
+};
+
 // The head stops. `complete`: no trial is left to run.
 struct SweepEnded {
   bool complete = false;
@@ -192,6 +227,7 @@ struct SweepEnded {
 };
 
 using SweepEntry = std::variant<SweepBegan, PointsJudged, AttemptBegan, RungReached, MedianStopped, AttemptEnded,
-                                HostQuarantined, TrialsReopened, SweepSteered, SweepEnded, TrialPromoted, SweepEdited>;
+                                HostQuarantined, TrialsReopened, SweepSteered, SweepEnded, TrialPromoted, SweepEdited,
+                                ValueSkipped, ValueRestored, NoGainExpected>;
 
 }  // namespace muster

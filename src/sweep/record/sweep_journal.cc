@@ -24,8 +24,9 @@ namespace {
 
 // In the order of SweepEntry's alternatives.
 constexpr EntryNames<SweepEntry> kEntryNames = {
-    "sweep_began",      "points_judged",   "attempt_began", "rung_reached", "median_stopped", "attempt_ended",
-    "host_quarantined", "trials_reopened", "sweep_steered", "sweep_ended",  "trial_promoted", "sweep_edited"};
+    "sweep_began",    "points_judged",    "attempt_began",   "rung_reached",   "median_stopped",
+    "attempt_ended",  "host_quarantined", "trials_reopened", "sweep_steered",  "sweep_ended",
+    "trial_promoted", "sweep_edited",     "value_skipped",   "value_restored", "no_gain_expected"};
 
 }  // namespace
 

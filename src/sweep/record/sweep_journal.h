@@ -41,7 +41,7 @@ void Fields(V& v, PointsJudged& e) {
 }
 template <class V>
 void Fields(V& v, PointsJudged::Reason& e) {
-  v("text", e.text), v("place", e.place), v("trials", e.trials);
+  v("text", e.text), v("place", e.place), v("trials", e.trials), v("skipped", As<UnlessNone>(e.skipped));
 }
 template <class V>
 void Fields(V& v, ResumedFrom& e) {
@@ -51,7 +51,7 @@ template <class V>
 void Fields(V& v, AttemptBegan& e) {
   v("trial", e.trial), v("attempt", e.attempt), v("id", e.id), v("point", e.point), v("plan", e.plan),
       v("run", e.run_id), v("hosts", As<UnlessNone>(e.hosts)), v("resumed", As<UnlessNone>(e.resumed)),
-      v("job", As<UnlessNone>(e.job));
+      v("job", As<UnlessNone>(e.job)), v("devices", As<UnlessNone>(e.devices));
 }
 template <class V>
 void Fields(V& v, StopDecision& e) {
@@ -90,7 +90,22 @@ void Fields(V& v, TrialsReopened& e) {
 template <class V>
 void Fields(V& v, SweepSteered& e) {
   v("trials", As<UnlessNone>(e.trials)), v("max_trials", As<UnlessNone>(e.max_trials)),
-      v("slots", As<UnlessNone>(e.slots)), v("points", As<UnlessNone>(e.points));
+      v("slots", As<UnlessNone>(e.slots)), v("points", As<UnlessNone>(e.points)),
+      v("device_hours", As<UnlessNone>(e.device_hours));
+}
+template <class V>
+void Fields(V& v, ValueSkipped& e) {
+  v("name", e.name), v("value", e.value), v("class", WithNames(e.trial_class, kTrialClassNames)), v("failed", e.failed),
+      v("hosts", As<UnlessNone>(e.hosts)), v("other_failed", e.other_failed), v("other_over", e.other_over),
+      v("chance", e.chance), v("trials", e.trials);
+}
+template <class V>
+void Fields(V& v, ValueRestored& e) {
+  v("name", e.name), v("value", e.value), v("trials", e.trials);
+}
+template <class V>
+void Fields(V& v, NoGainExpected& e) {
+  v("results", e.results), v("bound", e.bound), v("noise", e.noise), v("repeated", As<UnlessNone>(e.repeated));
 }
 template <class V>
 void Fields(V& v, SweepEdited& e) {

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/values/overloaded.h"
+#include "base/values/value_text.h"
 #include "space/group_statistics.h"
 #include "space/space.h"
 
@@ -197,6 +198,7 @@ void OpenTrials::Began(const AttemptBegan& entry, const TrialSet& over) {
   trial.running = true;
   trial.run_id = entry.run_id;
   trial.hosts = entry.hosts;
+  trial.devices = entry.devices;
   trial.resumed = entry.resumed;
   trial.pause = 0;
   if (entry.resumed.checkpoint.empty()) {
@@ -222,6 +224,7 @@ std::optional<OpenTrial> OpenTrials::Ended(const AttemptEnded& entry) {
   OpenTrial& trial = found->second;
   trial.running = false;
   ms_ += entry.ms;
+  device_ms_ += DeviceMs(entry.ms, trial.devices);
   if (!entry.again && !entry.interrupted) return std::move(open_.extract(found).mapped());
   if (!entry.interrupted) ++(entry.counted ? trial.counted : trial.free);
   // A checkpoint written before the loss diverged would diverge again.
@@ -233,6 +236,29 @@ void OpenTrials::Reopened(TrialNumber trial, std::uint32_t attempts, TrialClass 
   OpenTrial& open = open_[trial];
   open.attempts = open.first = attempts;
   open.kept = kept;
+}
+
+void OpenTrials::Skip(const std::vector<TrialRange>& trials) {
+  for (const auto& [first, last] : trials) {
+    for (auto open = open_.lower_bound(first); open != open_.end() && open->first <= last;) {
+      if (open->second.attempts > 0) {
+        ++open;
+        continue;
+      }
+      impossible_.Add(open->first);
+      open = open_.erase(open);
+    }
+  }
+}
+
+void OpenTrials::Restore(const std::vector<TrialRange>& trials, const TrialSet& over) {
+  for (const auto& [first, last] : trials) {
+    for (TrialNumber trial = first; trial <= last && IsTrial(trial) && open_.size() < kMaxWaiting; ++trial) {
+      if (!impossible_.Has(trial) || over.Has(trial)) continue;
+      impossible_.Remove(trial);
+      open_.try_emplace(trial);
+    }
+  }
 }
 
 void OpenTrials::Promoted(const TrialPromoted& entry, OpenTrial paused) {
@@ -297,6 +323,10 @@ std::uint64_t FinishedTrials::failed() const {
   return failed;
 }
 
+std::string SkipText(const std::string& name, const Value& value) {
+  return name + "=" + (value.AsString() != nullptr ? *value.AsString() : ToText(value));
+}
+
 void SweepProgress::Take(const SweepEntry& entry) {
   std::visit(Overloaded{[this](const SweepBegan& e) {
                           sweep_id_ = e.sweep_id;
@@ -314,6 +344,11 @@ void SweepProgress::Take(const SweepEntry& entry) {
                         [this](const PointsJudged& e) {
                           open_.Judged(e, over());
                           if (e.raced) raced_ += e.count;
+                          for (const PointsJudged::Reason& reason : e.impossible) {
+                            const auto skipped = skipped_.find(reason.skipped);
+                            if (skipped == skipped_.end()) continue;
+                            for (const TrialRange& range : reason.trials) skipped->second.trials.Add(range);
+                          }
                         },
                         [this](const AttemptBegan& e) { open_.Began(e, over()); },
                         [this](const RungReached& e) {
@@ -351,6 +386,7 @@ void SweepProgress::Take(const SweepEntry& entry) {
                           if (e.trials) steered_.trials = e.trials;
                           if (e.max_trials) steered_.max_trials = e.max_trials;
                           if (e.slots) steered_.slots = e.slots;
+                          if (e.device_hours) steered_.device_hours = e.device_hours;
                           steered_.points.insert(steered_.points.end(), e.points.begin(), e.points.end());
                         },
                         [this](const SweepEdited& e) {
@@ -364,7 +400,20 @@ void SweepProgress::Take(const SweepEntry& entry) {
                             if (e.accepted) paused.plan.clear();
                           }
                         },
-                        [this](const SweepEnded& e) { ended_ = e; }},
+                        [this](const ValueSkipped& e) {
+                          open_.Skip(e.trials);
+                          SkippedValue& skipped = skipped_[SkipText(e.name, e.value)];
+                          skipped.why = e;
+                          for (const TrialRange& range : std::exchange(skipped.why.trials, {})) {
+                            skipped.trials.Add(range);
+                          }
+                        },
+                        [this](const ValueRestored& e) {
+                          open_.Restore(e.trials, over());
+                          skipped_.erase(SkipText(e.name, e.value));
+                          restored_.insert(SkipText(e.name, e.value));
+                        },
+                        [this](const NoGainExpected& e) { no_gain_ = e; }, [this](const SweepEnded& e) { ended_ = e; }},
              entry);
 }
 
@@ -372,7 +421,8 @@ TrialCounts CountsOf(const SweepProgress& progress, bool live) {
   TrialCounts counts;
   counts.over = progress.over().size();
   counts.failed = progress.failed();
-  counts.impossible = progress.impossible().size() - progress.raced();
+  for (const auto& [text, skipped] : progress.skipped()) counts.skipped += skipped.trials.size();
+  counts.impossible = progress.impossible().size() - progress.raced() - counts.skipped;
   counts.raced = progress.raced();
   for (const auto& [trial, open] : progress.open()) counts.running += live && open.running ? 1 : 0;
   counts.possible = progress.trials() - std::min<std::uint64_t>(progress.trials(), progress.impossible().size());
@@ -383,6 +433,29 @@ TrialCounts CountsOf(const SweepProgress& progress, bool live) {
 std::optional<std::uint64_t> MostTrials(const SweepProgress& progress, const BudgetChoice& budget) {
   if (!budget.trials) return std::nullopt;
   return std::max(*budget.trials, progress.steered().max_trials.value_or(0));
+}
+
+std::optional<double> MaxDeviceHours(const SweepProgress& progress, const BudgetChoice& budget) {
+  return progress.steered().device_hours ? progress.steered().device_hours : budget.device_hours;
+}
+
+double TrialsLeft(const SweepProgress& progress, const BudgetChoice& budget) {
+  const auto judged = static_cast<double>(progress.judged_to());
+  const double possible = judged == 0 ? 1 : 1 - static_cast<double>(progress.impossible().size()) / judged;
+  const double left =
+      static_cast<double>(progress.open().size()) + (static_cast<double>(progress.trials()) - judged) * possible;
+  const auto most = MostTrials(progress, budget);
+  if (!most) return left;
+  return std::min(left, static_cast<double>(*most - std::min<std::uint64_t>(*most, progress.over().size())));
+}
+
+DeviceHours DeviceHoursOf(const SweepProgress& progress, const BudgetChoice& budget) {
+  DeviceHours hours{static_cast<double>(progress.device_ms()) / kMsPerHour, MaxDeviceHours(progress, budget), {}};
+  const auto over = static_cast<double>(progress.over().size());
+  if (over == 0) return hours;
+  hours.forecast = hours.spent * (1 + TrialsLeft(progress, budget) / over);
+  if (hours.limit) hours.forecast = std::min(*hours.forecast, std::max(*hours.limit, hours.spent));
+  return hours;
 }
 
 std::string SweepState(const SweepProgress& progress, bool live) {

@@ -115,6 +115,7 @@ struct OpenTrial {
   bool running = false;  // begun and not ended: if not in this head, then its head died
   std::string run_id;    // of the last attempt
   std::vector<std::string> hosts;
+  std::uint32_t devices = 0;  // that the last attempt holds
   // The first of the attempts that belong together: it started without a checkpoint, and each later one continued from
   // a checkpoint of an earlier one. The next attempt may do so too if `first` < `attempts`.
   std::uint32_t first = 0;
@@ -148,6 +149,9 @@ class OpenTrials {
   // A finished trial is retried; `attempts` of it have begun before, and one of class `kept` is its result.
   void Reopened(TrialNumber trial, std::uint32_t attempts, TrialClass kept);
 
+  // Trials that have not begun are impossible from now on, or are to be tried after all.
+  void Skip(const std::vector<TrialRange>& trials);
+  void Restore(const std::vector<TrialRange>& trials, const TrialSet& over);
   // A paused trial continues: `paused` is how it was when its last attempt ended.
   void Promoted(const TrialPromoted& entry, OpenTrial paused);
 
@@ -157,9 +161,10 @@ class OpenTrials {
   const TrialSet& impossible() const { return impossible_; }
   // Whether a trial with this point number (space/space.h) has begun; keeps the same point from being run twice.
   bool Knows(std::uint64_t point) const { return points_.contains(point); }
-  std::uint64_t begun() const { return begun_; }        // number of trials
-  std::uint64_t attempts() const { return attempts_; }  // number of attempts that have begun
-  std::uint64_t ms() const { return ms_; }              // run time of all attempts that have ended
+  std::uint64_t begun() const { return begun_; }          // number of trials
+  std::uint64_t attempts() const { return attempts_; }    // number of attempts that have begun
+  std::uint64_t ms() const { return ms_; }                // run time of all attempts that have ended
+  std::uint64_t device_ms() const { return device_ms_; }  // DeviceMs() of these
 
   bool operator==(const OpenTrials&) const = default;
 
@@ -174,7 +179,7 @@ class OpenTrials {
   TrialSet impossible_;
   std::map<TrialNumber, OpenTrial> open_;
   boost::unordered_flat_set<std::uint64_t> points_;  // point numbers of trials that have begun
-  std::uint64_t begun_ = 0, attempts_ = 0, ms_ = 0;
+  std::uint64_t begun_ = 0, attempts_ = 0, ms_ = 0, device_ms_ = 0;
 };
 
 // The finished trials of a sweep: how they ended, how many of each class, and the best one. Small: of each trial only
@@ -259,6 +264,16 @@ struct RungReport {
   bool operator==(const RungReport&) const = default;
 };
 
+// A value that is skipped, and the trials that are not tried because of it.
+struct SkippedValue {
+  ValueSkipped why;
+  TrialSet trials;
+
+  bool operator==(const SkippedValue&) const = default;
+};
+// "x=4", as users write it.
+std::string SkipText(const std::string& name, const Value& value);
+
 class SweepProgress {
  public:
   // Entries that contradict earlier ones (an end without a beginning, a trial that the sampler does not have) are
@@ -276,6 +291,12 @@ class SweepProgress {
   const TrialSet& impossible() const { return open_.impossible(); }
   // Those of these that are repetitions which the race of the points left out.
   std::uint64_t raced() const { return raced_; }
+  // The values that are skipped, by their SkipText(); their trials are among the impossible ones.
+  const std::map<std::string, SkippedValue>& skipped() const { return skipped_; }
+  // Those that users took back, which are not skipped again.
+  const std::set<std::string>& restored() const { return restored_; }
+  // Since when no gain is expected; nothing: it is.
+  const std::optional<NoGainExpected>& no_gain() const { return no_gain_; }
   // Possible trials that are not over.
   const std::map<TrialNumber, OpenTrial>& open() const { return open_.trials(); }
   // Whether a trial with this point number has begun; keeps the same point from being run twice.
@@ -284,6 +305,7 @@ class SweepProgress {
   std::uint64_t attempts() const { return open_.attempts(); }
   // Run time of all attempts that have ended.
   std::uint64_t trial_ms() const { return open_.ms(); }
+  std::uint64_t device_ms() const { return open_.device_ms(); }
 
   // Trials whose last attempt has ended.
   const TrialSet& over() const { return finished_.numbers(); }
@@ -328,6 +350,9 @@ class SweepProgress {
   std::uint64_t raced_ = 0;
   std::uint64_t edits_ = 0;
   std::string last_edit_;
+  std::map<std::string, SkippedValue> skipped_;
+  std::set<std::string> restored_;
+  std::optional<NoGainExpected> no_gain_;
 };
 
 // Numbers of trials.
@@ -338,12 +363,34 @@ struct TrialCounts {
   std::uint64_t running = 0;  // none if no head is running
   std::uint64_t waiting = 0;  // possible, neither over nor running
   std::uint64_t impossible = 0;
-  std::uint64_t raced = 0;  // repetitions that the race left out
+  std::uint64_t raced = 0;    // repetitions that the race left out
+  std::uint64_t skipped = 0;  // points with a value that is skipped
 };
 TrialCounts CountsOf(const SweepProgress& progress, bool live);
 
 // How many trials may be started in all, by the description or a user's later change; nothing: there is no limit.
 std::optional<std::uint64_t> MostTrials(const SweepProgress& progress, const BudgetChoice& budget);
+
+// Device time: the time for which a trial holds devices, times their number; of one without devices its time. Runs
+// that share a device count with it each, as in the ledger (run/report/ledger.h).
+inline constexpr double kMsPerHour = 3'600'000;
+constexpr std::uint64_t DeviceMs(std::uint64_t ms, std::uint32_t devices) {
+  return ms * std::max<std::uint64_t>(devices, 1);
+}
+// How many device hours trials may take in all; nothing: there is no limit.
+std::optional<double> MaxDeviceHours(const SweepProgress& progress, const BudgetChoice& budget);
+
+// What of it is used: by attempts that have ended, and in the end, if the trials to come take as long on average, and
+// no more than there is. Nothing to forecast from before a trial has ended.
+struct DeviceHours {
+  double spent = 0;
+  std::optional<double> limit;
+  std::optional<double> forecast;
+};
+DeviceHours DeviceHoursOf(const SweepProgress& progress, const BudgetChoice& budget);
+
+// How many trials are to end still, if of those not judged yet the same share is possible as until now.
+double TrialsLeft(const SweepProgress& progress, const BudgetChoice& budget);
 
 // "running", "complete", "stopped" or "lost" (its head died). `live`: a head is running.
 std::string SweepState(const SweepProgress& progress, bool live);

@@ -10,6 +10,7 @@
 #include "base/values/text_parts.h"
 #include "base/values/utf8_text.h"
 #include "space/space.h"
+#include "sweep/record/failure_table.h"
 
 namespace muster {
 
@@ -20,6 +21,20 @@ void ImpossibleReasons::Keep(const PointsJudged& judged) {
     const std::string text = reason.place.empty() ? reason.text : reason.text + " (" + reason.place + ")";
     if (std::find(reasons_.begin(), reasons_.end(), text) == reasons_.end()) reasons_.push_back(text);
   }
+}
+
+std::string DeviceHoursText(const DeviceHours& hours) {
+  if (!hours.limit) return {};
+  std::string text = fmt::format("{:.3g} of {:.3g} device hours spent", hours.spent, *hours.limit);
+  if (hours.forecast && *hours.forecast > hours.spent)
+    text += fmt::format(", about {:.3g} at the end", *hours.forecast);
+  return text;
+}
+
+std::string NoGainText(const NoGainExpected& expected) {
+  return fmt::format("no gain above the noise is expected: after {} the regret is at most {:.3g}, {} {:.3g}",
+                     Counted(expected.results, "result"), expected.bound,
+                     expected.repeated ? "the deviation of the best by its repetitions" : "the noise", expected.noise);
 }
 
 std::string ImpossibleReasons::Text() const {
@@ -51,22 +66,16 @@ std::string BestText(const SweepStatus& status) {
          (best->repeats > 1 ? fmt::format(", ± {:.3g} over {} seeds", best->deviation, best->repeats) : "");
 }
 
-// Assumes that of the trials not judged yet the same share will be possible as until now.
-double TrialsLeft(const SweepProgress& progress) {
-  const auto judged = static_cast<double>(progress.judged_to());
-  const double possible = judged == 0 ? 1 : 1 - static_cast<double>(progress.impossible().size()) / judged;
-  return static_cast<double>(progress.open().size()) + (static_cast<double>(progress.trials()) - judged) * possible;
-}
-
 }  // namespace
 
 std::optional<double> Forecast(const SweepStatus& status) {
   const std::uint64_t over = status.progress->over().size();
   if (over <= status.over_at_begin || status.seconds <= 0) return std::nullopt;
-  double left = TrialsLeft(*status.progress);
-  if (const auto limit = MostTrials(*status.progress, status.sweep->budget)) {
-    const std::uint64_t most = *limit;
-    left = std::min(left, static_cast<double>(most - std::min(most, over)));
+  double left = TrialsLeft(*status.progress, status.sweep->budget);
+  const DeviceHours hours = DeviceHoursOf(*status.progress, status.sweep->budget);
+  if (hours.limit && hours.spent > 0) {
+    const double most = (*hours.limit - hours.spent) / hours.spent * static_cast<double>(over);
+    left = std::min(left, std::max(most, 0.0));
   }
   double seconds = left * status.seconds / static_cast<double>(over - status.over_at_begin);
   if (status.sweep->budget.time_ms) {
@@ -82,6 +91,7 @@ std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t colum
                                   Counts(progress));
   const TrialCounts counts = CountsOf(progress, true);
   if (counts.impossible > 0) state += fmt::format("; {} impossible", counts.impossible);
+  if (counts.skipped > 0) state += fmt::format("; {} skipped", counts.skipped);
   std::string now = fmt::format("{} running", status.running);
   if (status.devices_in_use > 0) {
     now += fmt::format(" on {} of {} devices", status.devices_in_use, status.devices);
@@ -91,8 +101,12 @@ std::vector<std::string> StatusRows(const SweepStatus& status, std::size_t colum
   if (status.waiting > 0) now += fmt::format(", {} waiting for {}", status.waiting, status.awaited);
   now += ", " + DurationText(status.seconds);
   if (const auto left = Forecast(status)) now += fmt::format(", about {} left", DurationText(*left));
+  if (const std::string text = DeviceHoursText(DeviceHoursOf(progress, status.sweep->budget)); !text.empty()) {
+    now += ", " + text;
+  }
   std::vector<std::string> rows = {std::move(state), std::move(now)};
   if (std::string best = BestText(status); !best.empty()) rows.push_back("best  " + best);
+  if (progress.no_gain()) rows.push_back(NoGainText(*progress.no_gain()));
   if (rows.size() > most) rows.resize(most);
   // A character in the last column would make some terminals wrap the line.
   for (std::string& row : rows) row = FirstColumns(row, columns > 1 ? columns - 1 : 1);
@@ -116,12 +130,19 @@ std::string AttemptLine(const SweepDescription& sweep, const Point& point, const
 
 namespace {
 
+std::uint64_t CountOf(const std::vector<TrialRange>& trials) {
+  std::uint64_t count = 0;
+  for (const auto& [first, last] : trials) count += last - first + 1;
+  return count;
+}
+
 std::string SteeredLine(const SweepSteered& steered) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "steered: " : ", ") + part; };
   if (steered.slots) add(Counted(*steered.slots, "trial") + " at a time");
   if (!steered.points.empty()) add(Counted(steered.points.size(), "chosen point") + " next");
   if (steered.trials) add(fmt::format("{} trials", *steered.trials));
+  if (steered.device_hours) add(fmt::format("{:.6g} device hours", *steered.device_hours));
   if (steered.max_trials) add(fmt::format("at most {} of them are started", *steered.max_trials));
   return text;
 }
@@ -144,6 +165,16 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& progre
     return fmt::format("edited: {} so far keep their results, {} trials in all", Counted(progress.begun(), "trial"),
                        edited->trials);
   }
+  if (const auto* expected = std::get_if<NoGainExpected>(&entry)) return NoGainText(*expected);
+  if (const auto* skipped = std::get_if<ValueSkipped>(&entry)) {
+    return fmt::format("{} ({} so far); to try them: muster steer --unskip {}", Printable(SkipReason(*skipped)),
+                       Counted(CountOf(skipped->trials), "point"),
+                       ShellQuoted(SkipText(skipped->name, skipped->value)));
+  }
+  if (const auto* restored = std::get_if<ValueRestored>(&entry)) {
+    return fmt::format("{} is no longer skipped: {} more", Printable(SkipText(restored->name, restored->value)),
+                       Counted(CountOf(restored->trials), "trial"));
+  }
   const auto* steered = std::get_if<SweepSteered>(&entry);
   if (steered == nullptr) return {};
   const bool at_begin = progress.judged_to() == 0 && !steered->slots;  // the chosen points of the description
@@ -159,6 +190,12 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
                       Counts(progress));
   const TrialCounts counts = CountsOf(progress, true);
   if (counts.impossible > 0) text += fmt::format("  {} impossible\n", Counted(counts.impossible, "point"));
+  if (const std::string hours = DeviceHoursText(DeviceHoursOf(progress, status.sweep->budget)); !hours.empty()) {
+    text += "  " + hours + "\n";
+  }
+  for (const auto& [named, skipped] : progress.skipped()) {
+    text += fmt::format("  {} ({})\n", Printable(SkipReason(skipped.why)), Counted(skipped.trials.size(), "point"));
+  }
   if (counts.raced > 0) text += fmt::format("  {} left out\n", Counted(counts.raced, "repetition"));
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
     const auto trial_class = static_cast<TrialClass>(i);
@@ -170,6 +207,7 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
     text += fmt::format("  host {} was quarantined\n", Printable(host));
   }
   if (const std::string best = BestText(status); !best.empty()) text += "  best: " + best + "\n";
+  if (progress.no_gain()) text += "  " + NoGainText(*progress.no_gain()) + "\n";
   if (status.sweep->objective && progress.count(TrialClass::kOk) > 0 && !progress.best()) {
     text += fmt::format("  no trial reported {}\n", Printable(status.sweep->objective->metric));
   }

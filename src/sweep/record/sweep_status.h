@@ -25,6 +25,12 @@ class ImpossibleReasons {
   std::vector<std::string> reasons_;  // in the order of the points
 };
 
+// "3.2 of 4 device hours spent, about 3.9 at the end"; empty if they are not limited.
+std::string DeviceHoursText(const DeviceHours& hours);
+
+// "no gain above the noise is expected: after 40 results the regret is at most 0.0012, the noise 0.0031".
+std::string NoGainText(const NoGainExpected& expected);
+
 // The status of a sweep as text: what its head shows while it runs, and at the end. Texts are safe for a terminal; this
 // file prints nothing.
 

@@ -56,6 +56,14 @@ std::uint32_t RunningTrials::devices_awaited() const {
   return devices;
 }
 
+std::uint32_t RunningTrials::DevicesOf(TrialNumber trial) const {
+  const auto found = attempts_.find(trial);
+  if (found == attempts_.end()) return 0;
+  std::uint32_t devices = 0;
+  for (const HostShare& share : found->second.needs) devices += share.devices;
+  return devices;
+}
+
 std::optional<TrialNumber> RunningTrials::NextToMove() {
   if (record_.stopping() || hosts_.pool().own_hosts()) return std::nullopt;
   for (auto& [trial, attempt] : attempts_) {

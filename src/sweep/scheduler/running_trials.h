@@ -37,6 +37,9 @@ class RunningTrials {
   // Null if the trial is not running; valid until it ends.
   const TrialProgress* progress(TrialNumber trial) const;
 
+  // How many devices it holds; 0 if it is not running.
+  std::uint32_t DevicesOf(TrialNumber trial) const;
+
   // Whether a begun trial waits for devices that other jobs hold.
   void Waits(TrialNumber trial, bool waits);
   // How many begun trials are waiting.

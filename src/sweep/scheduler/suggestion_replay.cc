@@ -22,7 +22,7 @@ tl::unexpected<Diagnostics> RefuseTrial(TrialNumber trial, const std::string& wh
 bool Informs(const SweepEntry& entry) {
   const auto* ended = std::get_if<AttemptEnded>(&entry);
   return (ended != nullptr && !ended->again) || std::holds_alternative<PointsJudged>(entry) ||
-         std::holds_alternative<RungReached>(entry);
+         std::holds_alternative<RungReached>(entry) || std::holds_alternative<ValueSkipped>(entry);
 }
 
 // The points of trials from `first` on that the entries behind the first `known` have, up to `trial`.

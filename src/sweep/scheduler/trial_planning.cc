@@ -7,6 +7,7 @@
 #include "base/values/text_parts.h"
 #include "plan/text/plan_text.h"
 #include "space/space.h"
+#include "sweep/record/failure_table.h"
 
 namespace muster {
 namespace {
@@ -43,6 +44,10 @@ void TrialQueue::Move(TrialNumber trial, std::uint64_t turn) {
   waiting_.erase(found);
   moved.turn = turn;
   Insert(std::move(moved));
+}
+
+void TrialQueue::Remove(TrialNumber trial) {
+  std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.trial == trial; });
 }
 
 std::vector<TrialNumber> TrialQueue::trials() const {
@@ -246,10 +251,28 @@ void TrialPlanning::Judged(PointsJudged judged) {
     for (const TrialRange& range : reason.trials) impossible.Add(range);
   }
   PointsJudged::Reason twice{"the same point as one before it", "", {}};
+  std::map<std::string, PointsJudged::Reason> skipped;  // by value
+  const auto add = [](TrialNumber trial, PointsJudged::Reason& to) {
+    if (!to.trials.empty() && to.trials.back().second + 1 == trial) {
+      to.trials.back().second = trial;
+    } else {
+      to.trials.emplace_back(trial, trial);
+    }
+  };
   std::vector<TrialNumber> possible;
   std::vector<TrialNumber> first;
   for (TrialNumber trial = judged.first; trial < judged.first + judged.count; ++trial) {
     if (impossible.Has(trial)) continue;
+    if (!judged.chosen && !record_.progress().skipped().empty()) {
+      if (const SkippedValue* value = SkippedOf(points_.At(trial))) {
+        const std::string text = SkipText(value->why.name, value->why.value);
+        PointsJudged::Reason& reason = skipped[text];
+        reason.text = SkipReason(value->why);
+        reason.skipped = text;
+        add(trial, reason);
+        continue;
+      }
+    }
     const std::uint64_t point =
         judged.chosen ? PointNumber(PointId(judged.points[trial - judged.first])).value_or(0) : PointNumberOf(trial);
     const bool is_new = !record_.progress().Knows(point) && waiting_points_.emplace(point, trial).second;
@@ -258,12 +281,11 @@ void TrialPlanning::Judged(PointsJudged judged) {
     }
     if (is_new) {
       possible.push_back(trial);
-    } else if (!twice.trials.empty() && twice.trials.back().second + 1 == trial) {
-      twice.trials.back().second = trial;
     } else {
-      twice.trials.emplace_back(trial, trial);
+      add(trial, twice);
     }
   }
+  for (auto& [text, reason] : skipped) judged.impossible.push_back(std::move(reason));
   if (!twice.trials.empty()) judged.impossible.push_back(std::move(twice));
   if (!record_.Record(judged)) return;
   to_plan_.insert(to_plan_.end(), possible.begin(), possible.end());
@@ -303,7 +325,11 @@ std::vector<TrialNumber> TrialPlanning::Following(std::size_t most) const {
 Result<void> TrialPlanning::Planned(TrialNumber trial, const std::string& plan_id, TrialNeeds needs) {
   const auto& open_trials = record_.progress().open();
   const auto open = open_trials.find(trial);
-  if (open != open_trials.end() && !open->second.plan.empty() && open->second.plan != plan_id) {
+  if (open == open_trials.end()) {  // it was skipped meanwhile
+    NoLongerPlanned(trial);
+    return {};
+  }
+  if (!open->second.plan.empty() && open->second.plan != plan_id) {
     NoLongerPlanned(trial);
     return Fail(Error("plan_changed", {},
                       fmt::format("trial {} ({}) has another plan than at its first attempt: {}, not {}", trial,
@@ -319,6 +345,52 @@ Result<void> TrialPlanning::Planned(TrialNumber trial, const std::string& plan_i
   }
   NoLongerPlanned(trial);
   return {};
+}
+
+const SkippedValue* TrialPlanning::SkippedOf(const Point& point) const {
+  for (const auto& [text, skipped] : record_.progress().skipped()) {
+    const auto value = point.find(skipped.why.name);
+    if (value != point.end() && value->second == skipped.why.value) return &skipped;
+  }
+  return nullptr;
+}
+
+std::vector<TrialRange> TrialPlanning::WaitingWith(const std::string& name, const Value& value) const {
+  std::vector<TrialNumber> waiting = queue_.trials();
+  waiting.insert(waiting.end(), to_plan_.begin(), to_plan_.end());
+  waiting.insert(waiting.end(), planning_.begin(), planning_.end());
+  for (const auto& [trial, needs] : planned_) waiting.push_back(trial);
+  TrialSet found;
+  for (const TrialNumber trial : waiting) {
+    const auto open = record_.progress().open().find(trial);
+    if (first_.contains(trial) || open == record_.progress().open().end() || open->second.attempts > 0) continue;
+    const Point point = points_.At(trial);
+    const auto its_value = point.find(name);
+    if (its_value != point.end() && its_value->second == value) found.Add(trial);
+  }
+  return found.ranges();
+}
+
+void TrialPlanning::Skip(const std::vector<TrialRange>& trials) {
+  TrialSet skipped;
+  for (const TrialRange& range : trials) skipped.Add(range);
+  std::erase_if(to_plan_, [&](TrialNumber trial) { return skipped.Has(trial); });
+  std::erase_if(waiting_points_, [&](const auto& one) { return skipped.Has(one.second); });
+  std::erase_if(planned_, [&](const auto& one) { return skipped.Has(one.first); });
+  for (const TrialNumber trial : queue_.trials()) {
+    if (skipped.Has(trial)) queue_.Remove(trial);
+  }
+  std::erase_if(plans_, [&](const auto& one) { return skipped.Has(one.first); });
+}
+
+void TrialPlanning::Restore(const std::vector<TrialRange>& trials) {
+  for (const auto& [first, last] : trials) {
+    for (TrialNumber trial = first; trial <= last; ++trial) {
+      if (!record_.progress().open().contains(trial)) continue;
+      waiting_points_.emplace(PointNumberOf(trial), trial);
+      if (!planning_.contains(trial)) to_plan_.push_back(trial);
+    }
+  }
 }
 
 std::uint64_t TrialPlanning::TurnOf(TrialNumber trial) const {

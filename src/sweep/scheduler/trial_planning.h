@@ -37,6 +37,8 @@ class TrialQueue {
   void Add(TrialNumber trial, TrialNeeds needs, std::set<std::uint32_t> avoid = {}, std::uint64_t turn = kNoTurn);
   // As if the trial had been added with that turn; no effect if it does not wait.
   void Move(TrialNumber trial, std::uint64_t turn);
+  // Takes it out of the queue; no effect if it does not wait.
+  void Remove(TrialNumber trial);
   bool empty() const { return waiting_.empty(); }
   std::uint64_t first_turn() const { return waiting_.empty() ? kNoTurn : waiting_.front().turn; }
   std::size_t size() const { return waiting_.size(); }
@@ -111,6 +113,12 @@ class TrialPlanning {
 
   // The functions below are for the scheduler.
 
+  // The trials that wait to begin for the first time and have the value, unless users chose their points.
+  std::vector<TrialRange> WaitingWith(const std::string& name, const Value& value) const;
+  // A ValueSkipped or ValueRestored with these trials was recorded.
+  void Skip(const std::vector<TrialRange>& trials);
+  void Restore(const std::vector<TrialRange>& trials);
+
   // Queues the open trials of earlier heads, lowest first.
   void Resume();
   // The description and the points were edited: what was judged and planned is forgotten, and so are requests for it.
@@ -128,6 +136,8 @@ class TrialPlanning {
   void Began(TrialNumber trial);
 
  private:
+  // The values that are skipped, of which the point has one; null: none.
+  const SkippedValue* SkippedOf(const Point& point) const;
   std::uint64_t TurnOf(TrialNumber trial) const;
   void Enqueue(TrialNumber trial, TrialNeeds needs);
   void NoLongerPlanned(TrialNumber trial);

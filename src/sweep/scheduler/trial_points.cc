@@ -7,11 +7,9 @@
 namespace muster {
 namespace {
 
-void TellImpossible(Sampler& sampler, const PointsJudged& judged) {
-  for (const PointsJudged::Reason& reason : judged.impossible) {
-    for (const auto& [first, last] : reason.trials) {
-      for (TrialNumber trial = first; trial <= last; ++trial) sampler.TellImpossible(trial);
-    }
+void TellImpossible(Sampler& sampler, const std::vector<TrialRange>& trials) {
+  for (const auto& [first, last] : trials) {
+    for (TrialNumber trial = first; trial <= last; ++trial) sampler.TellImpossible(trial);
   }
 }
 
@@ -21,7 +19,9 @@ void Inform(Sampler& sampler, const SweepDescription& sweep, const SweepEntry& e
   if (sampler.is_sequence()) return;
   if (const auto* judged = std::get_if<PointsJudged>(&entry)) {
     if (!judged->points.empty()) sampler.Recall(judged->first, judged->points);
-    TellImpossible(sampler, *judged);
+    for (const PointsJudged::Reason& reason : judged->impossible) TellImpossible(sampler, reason.trials);
+  } else if (const auto* skipped = std::get_if<ValueSkipped>(&entry)) {
+    TellImpossible(sampler, skipped->trials);
   } else if (const auto* ended = std::get_if<AttemptEnded>(&entry); ended != nullptr && !ended->again) {
     const TrialResult result = ResultFor(sweep, ended->loss, ended->metrics);
     const bool stopped = ended->trial_class == TrialClass::kStopped;

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/values/quoting.h"
 #include "base/values/text_parts.h"
+#include "sweep/record/sweep_status.h"
 
 namespace muster {
 
@@ -15,6 +17,7 @@ tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& reque
   SweepSteered steered;
   steered.slots = request.slots;
   steered.points = request.points;
+  steered.device_hours = request.device_hours;
   const std::uint64_t add = request.add_trials;
   const std::uint64_t chosen = request.points.size();
   if (points.waiting().size() + chosen > TrialPoints::kMaxChosen) {
@@ -37,14 +40,30 @@ tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& reque
   return steered;
 }
 
+tl::expected<void, std::string> CheckUnskip(const std::vector<std::string>& values, const SweepProgress& progress) {
+  std::vector<std::string> skipped;
+  for (const auto& [text, value] : progress.skipped()) skipped.push_back(text);
+  for (const std::string& value : values) {
+    if (progress.skipped().contains(value)) continue;
+    return tl::make_unexpected(Quoted(value) + " is not skipped" +
+                               (skipped.empty() ? ", nor is any other value" : "; skipped: " + Joined(skipped, ", ")));
+  }
+  return {};
+}
+
 TrialScheduler::TrialScheduler(const SweepDescription& sweep, TrialPoints& points, SweepProgress progress,
                                HostPool pool, std::function<bool(const SweepEntry&)> record)
-    : sweep_(sweep),
+    : costs_(sweep),
+      gain_(sweep),
+      sweep_(sweep),
       points_(points),
       record_(std::move(progress),
-              [&points, record = std::move(record)](const SweepEntry& entry) {
+              [this, &points, record = std::move(record)](const SweepEntry& entry) {
                 if (!record(entry)) return false;
                 points.Take(entry);
+                if (has_table_) table_.Take(entry);
+                if (has_gain_) gain_.Take(entry);
+                costs_.Take(entry);
                 return true;
               }),
       hosts_(std::move(pool), sweep.retry.quarantine_host_after, record_),
@@ -66,8 +85,24 @@ tl::expected<void, std::string> TrialScheduler::Steer(const SteeringRequest& req
   if (stopping()) return tl::make_unexpected(std::string("the sweep is ending: give this to muster resume"));
   const auto steered = SteeringFor(request, points_, planning_.MostTrials());
   if (!steered) return tl::make_unexpected(steered.error());
-  if (!record_.Record(*steered)) return tl::make_unexpected(std::string("the journal cannot be written"));
+  if (auto checked = CheckUnskip(request.unskip, progress()); !checked) return checked;
+  const auto unwritten = [] { return tl::make_unexpected(std::string("the journal cannot be written")); };
+  if (*steered != SweepSteered{} && !record_.Record(*steered)) return unwritten();
   ApplySteering();
+  for (const std::string& text : request.unskip) {
+    const auto skipped = progress().skipped().find(text);
+    if (skipped == progress().skipped().end()) continue;  // it was named twice
+    ValueRestored restored{skipped->second.why.name, skipped->second.why.value, {}};
+    TrialSet trials;
+    for (const auto& [first, last] : skipped->second.trials.ranges()) {
+      for (TrialNumber trial = first; trial <= last; ++trial) {
+        if (!points_.At(trial).empty()) trials.Add(trial);  // one without was given up when the sweep was edited
+      }
+    }
+    restored.trials = trials.ranges();
+    if (!record_.Record(restored)) return unwritten();
+    planning_.Restore(restored.trials);
+  }
   Promote();
   return {};
 }
@@ -128,10 +163,25 @@ void TrialScheduler::ResumeFrom(const SweepBegan& began,
 }
 
 std::optional<TrialQueue::Start> TrialScheduler::NextStart() {
-  if (stopping()) return std::nullopt;
+  if (stopping() || !OverBudget().empty()) return std::nullopt;
   auto start = planning_.TakeNext();
   if (start) running_.Add(*start, NextAttempt(start->trial));
   return start;
+}
+
+std::string TrialScheduler::OverBudget() const {
+  const auto hours = MaxDeviceHours(progress(), sweep_.budget);
+  if (!hours) return {};
+  std::vector<DeviceBudget::Running> running;
+  for (const auto& [trial, open] : progress().open()) {
+    const TrialProgress* reached = running_.progress(trial);
+    if (reached == nullptr) continue;
+    const auto ms = run_times_.find(trial);
+    const std::uint64_t device_ms = DeviceMs(ms == run_times_.end() ? 0 : ms->second, running_.DevicesOf(trial));
+    running.push_back({static_cast<double>(device_ms),
+                       open.resumed.checkpoint.empty() ? reached->resource() : std::optional<double>()});
+  }
+  return costs_.Refusal(*hours, static_cast<double>(progress().device_ms()), running);
 }
 
 std::uint32_t TrialScheduler::NextAttempt(TrialNumber trial) const {
@@ -141,7 +191,9 @@ std::uint32_t TrialScheduler::NextAttempt(TrialNumber trial) const {
 
 bool TrialScheduler::Began(const AttemptBegan& began) {
   planning_.Began(began.trial);
-  if (!record_.Record(began)) {
+  AttemptBegan with_devices = began;
+  with_devices.devices = running_.DevicesOf(began.trial);
+  if (!record_.Record(with_devices)) {
     running_.Remove(began.trial);
     return false;
   }
@@ -195,6 +247,8 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
 
 void TrialScheduler::Settle(TrialNumber trial, const RunningTrials::Attempt& attempt, const AttemptEnded& ended) {
   if (!ended.again) CountFailure(ended);
+  if (!ended.again && IsFailure(ended.trial_class)) SkipValues();
+  if (ended.trial_class == TrialClass::kOk) WatchGain();
   hosts_.ForgetMoves(trial);
   if (const auto paused = progress().paused().find(trial); paused != progress().paused().end()) {
     running_.rules().Paused(trial, paused->second.pause - 1);
@@ -215,6 +269,42 @@ void TrialScheduler::CountFailure(const AttemptEnded& ended) {
   if (!failed_alike_.empty() || alike < sweep_.stop_after.failures.value_or(alike + 1)) return;
   failed_alike_ = fmt::format("{} failed alike, none has a result: {}{}", Counted(alike, "trial"),
                               TrialClassName(ended.trial_class), ended.why.empty() ? "" : ": " + ended.why);
+}
+
+void TrialScheduler::RecallBy(Recall recall) {
+  recall_ = std::move(recall);
+  has_table_ = has_gain_ = false;
+}
+
+void TrialScheduler::WatchGain() {
+  if (!gain_.asks() || progress().no_gain() || stopping()) return;
+  const std::uint64_t results = progress().count(TrialClass::kOk);
+  const auto& seeds = sweep_.sampler.seeds;
+  if (results < kMinRegretResults || results > kMaxGpResults * (seeds ? seeds->count : 1)) return;
+  if (!std::exchange(has_gain_, true)) recall_([this](const SweepEntry& entry) { gain_.Take(entry); });
+  if (!gain_.IsDue()) return;
+  const auto expected = gain_.Ask();
+  if (!expected || !record_.Record(*expected)) return;
+  if (sweep_.stop_after.no_gain) no_gain_ = NoGainText(*expected);
+}
+
+void TrialScheduler::SkipValues() {
+  const std::uint64_t least = sweep_.skip_after.failures;
+  if (least == 0 || stopping() || progress().failed() < least) return;
+  if (!std::exchange(has_table_, true)) recall_([this](const SweepEntry& entry) { table_.Take(entry); });
+  for (const FailureFinding& finding : table_.Findings(least)) {
+    const auto& seeds = sweep_.sampler.seeds;
+    const std::string text = finding.name + "=" + finding.value;
+    const Value* value = table_.Find(finding);
+    if (value == nullptr || (seeds && finding.name == seeds->param)) continue;
+    if (progress().skipped().contains(text) || progress().restored().contains(text)) continue;
+    ValueSkipped skipped{finding.name,       *value,         finding.trial_class,
+                         finding.failed,     finding.hosts,  finding.other_failed,
+                         finding.other_over, finding.chance, {}};
+    skipped.trials = planning_.WaitingWith(skipped.name, skipped.value);
+    if (!record_.Record(skipped)) return;
+    planning_.Skip(skipped.trials);
+  }
 }
 
 // Of an attempt on one host, that host, by its name in the pool.

@@ -16,8 +16,11 @@
 #include "run/supervise/verdict.h"
 #include "space/sampler.h"
 #include "space/sweep_description.h"
+#include "sweep/record/failure_table.h"
 #include "sweep/record/sweep_events.h"
 #include "sweep/record/sweep_progress.h"
+#include "sweep/scheduler/device_budget.h"
+#include "sweep/scheduler/gain_watch.h"
 #include "sweep/scheduler/host_pool.h"
 #include "sweep/scheduler/recorded_progress.h"
 #include "sweep/scheduler/running_trials.h"
@@ -32,10 +35,15 @@ namespace muster {
 struct SteeringRequest {
   std::optional<std::uint32_t> slots = {};
   std::uint64_t add_trials = 0;
-  std::vector<Point> points = {};  // chosen ones, complete (space/sweep_description.h)
+  std::vector<Point> points = {};           // chosen ones, complete (space/sweep_description.h)
+  std::vector<std::string> unskip = {};     // values that are no longer skipped: "x=4"
+  std::optional<double> device_hours = {};  // that trials may take in all
 
-  bool empty() const { return !slots && add_trials == 0 && points.empty(); }
+  bool empty() const { return !slots && add_trials == 0 && points.empty() && unskip.empty() && !device_hours; }
 };
+
+// Fails with a sentence if one of the values is not skipped.
+tl::expected<void, std::string> CheckUnskip(const std::vector<std::string>& values, const SweepProgress& progress);
 
 // The entry that fulfils the request; it has absolute numbers, so that a repeated entry changes nothing.
 // `most`: trials that may be started in all; if there is such a limit, it grows with the number of trials. The error is
@@ -68,6 +76,10 @@ class TrialScheduler {
     std::optional<FailureJudged> judged = {};
   };
 
+  // Of a sweep with a journal: `recall` passes all its entries so far. Called for what is only needed at some time:
+  // when as many have failed as a value needs to be skipped, and when there are results enough to ask for the gain.
+  using Recall = std::function<void(const std::function<void(const SweepEntry&)>& take)>;
+  void RecallBy(Recall recall);
   // The rules of verdicts, instead of muster's; they must outlive it.
   void JudgeBy(const std::vector<VerdictRule>& rules) { rules_ = &rules; }
 
@@ -84,6 +96,14 @@ class TrialScheduler {
   TrialHosts& hosts() { return hosts_; }
   const HostPool& pool() const { return hosts_.pool(); }
   const SweepProgress& progress() const { return record_.progress(); }
+
+  // For how many ms each running trial has run, by its number; before NextStart(), in a sweep with a budget of device
+  // time.
+  void SetRunTimes(std::map<TrialNumber, std::uint64_t> ms) { run_times_ = std::move(ms); }
+  // Why no trial is started by the budget of device time (device_budget.h); empty if one may be.
+  std::string OverBudget() const;
+  // The entries of earlier heads, of a sweep with such a budget.
+  void RecallCosts(DeviceBudget costs) { costs_ = std::move(costs); }
 
   // The trial to start now, and its hosts; nothing if none fits. Must be followed by Began() or Dropped().
   std::optional<TrialQueue::Start> NextStart();
@@ -109,6 +129,8 @@ class TrialScheduler {
   // Why the sweep is to begin nothing more: as many trials failed alike as StopAfterChoice says, since the last one
   // with a result or since this head began. Empty otherwise.
   const std::string& failed_alike() const { return failed_alike_; }
+  // Why it is to begin nothing more since no gain is expected, if the description says so; empty otherwise.
+  const std::string& no_gain() const { return no_gain_; }
 
   // Begins nothing more.
   void Stop() { record_.Stop(); }
@@ -135,7 +157,19 @@ class TrialScheduler {
   std::optional<GivenVerdict> Judge(TrialNumber trial, const AttemptEnd& end, const std::vector<std::uint32_t>& hosts);
 
   void ApplySteering();
+  // Records which values are to be skipped after a failure.
+  void SkipValues();
+  // Records that no gain is expected, once that is so.
+  void WatchGain();
 
+  DeviceBudget costs_;
+  std::map<TrialNumber, std::uint64_t> run_times_;
+  Recall recall_;
+  bool has_table_ = true;
+  bool has_gain_ = true;
+  FailureTable table_;  // these two once they were recalled
+  GainWatch gain_;
+  std::string no_gain_;
   const SweepDescription& sweep_;
   TrialPoints& points_;
   RecordedProgress record_;

@@ -158,8 +158,7 @@ namespace {
 std::optional<double> SecondsLeft(const SweepProgress& progress, const SweepFile& file,
                                   const SweepView::LastHead& head) {
   SweepDescription description;
-  description.budget.trials = file.most_trials;
-  description.budget.time_ms = file.most_ms;
+  description.budget = file.budget;
   SweepStatus status;
   status.progress = &progress;
   status.sweep = &description;
