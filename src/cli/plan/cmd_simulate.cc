@@ -25,7 +25,6 @@
 #include "cli/command/command.h"
 #include "cli/command/command_output.h"
 #include "cli/command/printed_schemas.h"
-#include "cli/command/small_file.h"
 #include "cli/lookup/current_site.h"
 #include "cli/options/recipe_options.h"
 #include "cli/plan/failure_trace.h"
@@ -59,8 +58,6 @@ struct SimulateOptions {
   bool json = false;
 };
 
-constexpr std::uintmax_t kMaxTrace = 64U << 20;
-constexpr std::size_t kMaxFailures = 5'000'000;
 constexpr std::uint32_t kMaxLives = 10'000;
 constexpr std::size_t kMaxRows = 10'000;
 constexpr int kBarWidth = 40;
@@ -79,41 +76,6 @@ Result<double> DurationOf(const std::string& option, const std::string& text, bo
   if (seconds && std::isfinite(*seconds) && (*seconds > 0 || zero)) return *seconds;
   return Fail(WrongUse(fmt::format("{} {}: this is no duration", option, Quoted(text)), DurationHint(text, "30m")));
 }
-
-}  // namespace
-
-Result<std::vector<SimulatedFailure>> ReadFailureTrace(const std::string& file, double down_s) {
-  const auto text = ReadSmallFile(file, kMaxTrace);
-  if (!text) return Fail(Error("file", {}, text.error()));
-  std::vector<SimulatedFailure> failures;
-  std::uint32_t number = 0;
-  for (std::size_t begin = 0; begin < text->size();) {
-    const std::size_t end = std::min(text->find('\n', begin), text->size());
-    std::string line = text->substr(begin, std::min(end, text->find('#', begin)) - begin);
-    begin = end + 1;
-    ++number;
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c == ',' || c == '\t' || c == '\r'; }, ' ');
-    if (Trimmed(line).empty()) continue;
-    SimulatedFailure failure;
-    failure.down = down_s;
-    int used = 0;
-    const int fields = std::sscanf(line.c_str(), "%lf %u %lf %n", &failure.at, &failure.machine, &failure.down, &used);
-    const bool sane = std::isfinite(failure.at) && failure.at >= 0 && std::isfinite(failure.down) && failure.down >= 0;
-    if (fields < 2 || !sane || (fields == 3 && static_cast<std::size_t>(used) < line.size())) {
-      return Fail(Error("trace", {file, number}, fmt::format("{} is no failure", Quoted(std::string(Trimmed(line)))),
-                        "seconds, the number of a host, and optionally the seconds that it was down: 86400 17 3600"));
-    }
-    failures.push_back(failure);
-    if (failures.size() > kMaxFailures)
-      return Fail(Error("trace", {file, number}, fmt::format("there are more than {} failures", kMaxFailures)));
-  }
-  std::stable_sort(failures.begin(), failures.end(),
-                   [](const SimulatedFailure& a, const SimulatedFailure& b) { return a.at < b.at; });
-  return failures;
-}
-
-namespace {
 
 // "recipe", "none", "verdict" or a number of restarts.
 Result<Plan> WithPolicy(Plan plan, const std::string& policy) {
@@ -416,10 +378,10 @@ class Simulating {
       return {};
     }
     const double expected = machines * (terms_.horizon_s / (rate_->mean_s + rate_->down_s) + 1);
-    if (expected * options_.lives > static_cast<double>(kMaxFailures)) {
+    if (expected * options_.lives > static_cast<double>(kMaxSimulatedFailures)) {
       return Fail(WrongUse(
           fmt::format("about {:.0f} failures in {} are too many", expected, Counted(options_.lives, "life", "lives")),
-          fmt::format("at most {} in all: a shorter --time, or fewer --lives", kMaxFailures)));
+          fmt::format("at most {} in all: a shorter --time, or fewer --lives", kMaxSimulatedFailures)));
     }
     for (std::uint32_t life = 0; life < options_.lives; ++life)
       failures_.push_back(DrawFailures(*rate_, machines, terms_.horizon_s, options_.seed + life));

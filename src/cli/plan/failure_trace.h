@@ -1,6 +1,7 @@
 // Traces of failures of hosts: a file that muster simulate and muster drill read.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "run/simulate/job_simulation.h"
 
 namespace muster {
+
+inline constexpr std::size_t kMaxSimulatedFailures = 5'000'000;
 
 // Lines "SECONDS HOST [SECONDS DOWN]", separated by blanks, commas or tabs; '#' begins a comment. Hosts are numbers,
 // those of the job from 0, then its spares. By time. `down_s`: of lines that do not say it.
