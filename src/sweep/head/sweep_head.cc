@@ -348,7 +348,7 @@ class SweepHead {
   // Ends what is running; it is retried when the sweep is resumed. The first reason counts.
   void Stop(const std::string& why, int exit_code, bool now);
   tl::expected<SweepLimits, std::string> Steer(const SteeringRequest& request);
-  SweepLimits Limits() const;
+  SweepLimits Limits();
   tl::expected<SweepLimits, std::string> Edit(const std::string& id);
   // From the moment from which the edit holds; the rest of the sweep still is as it was.
   Result<void> CarryOut(const SweepEdit& edit, SweepEdited edited, const TrialSet& chosen, SweepPoints points);
@@ -676,7 +676,7 @@ tl::expected<SweepLimits, std::string> SweepHead::Steer(const SteeringRequest& r
   return Limits();
 }
 
-SweepLimits SweepHead::Limits() const {
+SweepLimits SweepHead::Limits() {
   return {MaxDeviceHours(scheduler_.progress(), request_.description.budget), scheduler_.planning().MostTrials(),
           scheduler_.pool().slots(), points_.size()};
 }
