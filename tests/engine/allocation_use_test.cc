@@ -326,7 +326,8 @@ TEST(BatchScripts, AllowARequeueWhereItIsAskedFor) {
   const CommandResult wrong =
       Muster({"plan", without.path(), "--on", "slurm", "--slurm", "requeue=time_limit,never:3"});
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_NE(wrong.err.find("requeue.on has only time_limit, preempted, node_fail, failed"), std::string::npos) << wrong.err;
+  EXPECT_NE(wrong.err.find("requeue.on has only time_limit, preempted, node_fail, failed"), std::string::npos)
+      << wrong.err;
   const CommandResult pbs = Muster({"plan", without.path(), "--on", "pbs", "--engine-option", "requeue=time_limit"});
   EXPECT_NE(pbs.err.find("pbs has no option requeue"), std::string::npos) << pbs.err;
 }

@@ -44,7 +44,8 @@ Result<std::vector<SimulatedFailure>> ReadFailureTrace(const std::string& file, 
     }
     failures.push_back(failure);
     if (failures.size() > kMaxSimulatedFailures)
-      return Fail(Error("trace", {file, number}, fmt::format("there are more than {} failures", kMaxSimulatedFailures)));
+      return Fail(
+          Error("trace", {file, number}, fmt::format("there are more than {} failures", kMaxSimulatedFailures)));
   }
   std::stable_sort(failures.begin(), failures.end(),
                    [](const SimulatedFailure& a, const SimulatedFailure& b) { return a.at < b.at; });

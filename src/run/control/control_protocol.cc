@@ -21,8 +21,8 @@
 namespace muster {
 
 // In the order of ControlRequest::Ask.
-constexpr std::array<std::string_view, 9> kAskNames = {"status",    "stop", "watch", "dump",
-                                                       "processes", "open", "steer", "fault", "edit"};
+constexpr std::array<std::string_view, 9> kAskNames = {"status", "stop",  "watch", "dump", "processes",
+                                                       "open",   "steer", "fault", "edit"};
 
 // Members are in the order of their names.
 

@@ -37,13 +37,13 @@ struct JobAttempt {
   std::string run_dir;            // absolute
   std::string host;               // of its head
   std::uint64_t output_from = 0;  // where its part of job.out begins
-  std::string end;        // why its allocation ended: "time_limit", "preempted", "node_fail", …; empty: it did not
-                          // end before the run, or it is unknown
-  bool requeued = false;  // another attempt follows
-  std::string lost;       // the host that was lost, of "node_fail"; empty: that of the head, or unknown
-  std::string verdict;    // on its failure, if the job is requeued by verdicts: RestartVerdictName; else empty
-  std::string evidence;   // … in one sentence
-  std::string excluded;   // the host that later attempts do not get
+  std::string end;           // why its allocation ended: "time_limit", "preempted", "node_fail", …; empty: it did not
+                             // end before the run, or it is unknown
+  bool requeued = false;     // another attempt follows
+  std::string lost;          // the host that was lost, of "node_fail"; empty: that of the head, or unknown
+  std::string verdict = {};  // on its failure, if the job is requeued by verdicts: RestartVerdictName; else empty
+  std::string evidence = {};  // … in one sentence
+  std::string excluded = {};  // the host that later attempts do not get
 
   bool operator==(const JobAttempt&) const = default;
 };

@@ -98,7 +98,7 @@ Result<SweepPoints> PointsOf(const SweepDescription& sweep, std::uint64_t edits)
 }
 
 struct SweepInputs : SweepPoints {
-  DeviceBudget costs;                   // of attempts under earlier heads
+  DeviceBudget costs;  // of attempts under earlier heads
   // Of an optimizer: what it hears of the entries, and that about earlier ones.
   std::unique_ptr<OptimizerLines> lines;
   std::string history;
@@ -123,8 +123,10 @@ Result<SweepInputs> InputsOf(const SweepRequest& request, std::uint64_t edits) {
     if (auto exists = OptimizerPipe::Check(request.description.sampler); !exists) return Fail(exists.error());
     lines = std::make_unique<OptimizerLines>(request.description);
   }
-  return SweepInputs{*std::move(points),   DeviceBudget(request.description), std::move(lines),   {},
-                     *std::move(patterns), *std::move(classes),               *std::move(files)};
+  return SweepInputs{*std::move(points),   DeviceBudget(request.description),
+                     std::move(lines),     {},
+                     *std::move(patterns), *std::move(classes),
+                     *std::move(files)};
 }
 
 // Gives the points every entry of the journal until now, and `also` likewise.
