@@ -220,6 +220,13 @@ int main(int argc, char** argv) {
     print("GP", Kind::kGp, false);
     print("TPE, refused ones fail", Kind::kTpe, true);
     print("GP, refused ones fail", Kind::kGp, true);
+    std::fflush(stdout);
+    const auto which = &function - RefusingFunctions().data();
+    const std::string peer = "/usr/bin/python3 " MUSTER_SOURCE_DIR "/benchmarks/samplers_optuna.py --refused " +
+                             std::to_string(which) + " " + std::to_string(seeds) + " " + std::to_string(first_seed);
+    if (std::system((peer + " 2>/dev/null").c_str()) != 0) {
+      std::printf("    %-24s not measured: needs python3-optuna\n", "Optuna's TPE");
+    }
   }
   if (!only.empty()) return 0;
   std::printf(

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """usage: samplers_optuna.py RESULTS…
+       samplers_optuna.py --refused 0|1 SEEDS FIRST_SEED
 
 Prints the milliseconds that Optuna's TPE (multivariate, trials in memory) takes to suggest a point of the
-unit cube of six dimensions after each number of results, as `samplers` measures muster's samplers.
+unit cube of six dimensions after each number of results, as `samplers` measures muster's samplers. With --refused the regrets on one of the
+functions with refused points (RefusingFunctions of test_functions.cc), which Optuna learns from trials that fail, that
+are pruned, or whose constraint is violated.
 """
 
+import math
 import random
 import statistics
 import sys
@@ -33,8 +37,79 @@ def milliseconds_after(results):
     return statistics.median(times)
 
 
+SIZES, BATCHES, DEVICES = [1, 2, 3, 4, 6, 8, 12, 16], [1, 2, 3, 4, 6, 8, 12], 64
+
+
+def half_of_branin(trial):
+    x, y = trial.suggest_float("x1", -5, 10), trial.suggest_float("x2", 0, 15)
+    loss = (y - 5.1 / (4 * math.pi**2) * x * x + 5 / math.pi * x - 6)**2 + 10 * (1 - 1 / (8 * math.pi)) * math.cos(x) + 10
+    return x + 5 + y > 15, loss
+
+
+def is_layout(stages, tensor, micro_batch):
+    if DEVICES % (stages * tensor) != 0 or 48 % stages != 0 or 24 % tensor != 0:
+        return False
+    if 512 % (DEVICES // (stages * tensor) * micro_batch) != 0:
+        return False
+    return 96 / (stages * tensor) + 4 * micro_batch / tensor <= 20
+
+
+def step_time(stages, tensor, micro_batch):
+    micro_batches = 512 * stages * tensor / DEVICES / micro_batch
+    return (1 + (stages - 1) / micro_batches) * (1 + .08 * math.log2(tensor)) * (1 + .3 / micro_batch)
+
+
+def layout(trial):
+    sizes = [trial.suggest_categorical("pipeline_stages", SIZES),
+             trial.suggest_categorical("tensor_parallel_size", SIZES),
+             trial.suggest_categorical("micro_batch_size", BATCHES)]
+    rate = trial.suggest_float("learning_rate", 1e-5, 1e-2, log=True)
+    return is_layout(*sizes), step_time(*sizes) + .2 * (math.log10(rate) + 3.5)**2
+
+
+LEAST_LAYOUT = min(step_time(stages, tensor, batch) for stages in SIZES for tensor in SIZES for batch in BATCHES
+                   if is_layout(stages, tensor, batch))
+REFUSING = [(half_of_branin, 0.39788735772973816), (layout, LEAST_LAYOUT)]
+
+
+def regrets_of(function, least, how, seed):
+    """After 25, 50 and 100 trials, those with refused points included."""
+    violated = (lambda trial: (trial.user_attrs["violated"],)) if how == "violate" else None
+    sampler = optuna.samplers.TPESampler(multivariate=True, n_startup_trials=10, seed=seed, constraints_func=violated)
+    study = optuna.create_study(sampler=sampler)
+    best, regrets = math.inf, []
+    for number in range(1, 101):
+        trial = study.ask()
+        possible, loss = function(trial)
+        trial.set_user_attr("violated", 0 if possible else 1)
+        if possible or how == "violate":
+            study.tell(trial, loss if possible else 1e3)
+        else:
+            failed, pruned = optuna.trial.TrialState.FAIL, optuna.trial.TrialState.PRUNED
+            study.tell(trial, state=failed if how == "fail" else pruned)
+        best = min(best, loss - least) if possible else best
+        if number in (25, 50, 100):
+            regrets.append(best)
+    return regrets
+
+
+def print_regrets(which, seeds, first_seed):
+    function, least = REFUSING[which]
+    for how in ("fail", "are pruned", "violate"):
+        columns = zip(*(regrets_of(function, least, how, seed) for seed in range(first_seed, first_seed + seeds)))
+        cells = []
+        for column in columns:
+            low, middle, high = (sorted(column)[int(part * (seeds - 1) + .5)] for part in (.25, .5, .75))
+            cells.append(f"{middle:8.3g} ({low:.2g}/{high:.2g})")
+        label = f"Optuna {optuna.__version__}, refused ones {how}"
+        print("    " + label.ljust(40) + "  " + "  ".join(cells), flush=True)
+
+
 if __name__ == "__main__":
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore")
+    if sys.argv[1:2] == ["--refused"]:
+        print_regrets(*map(int, sys.argv[2:]))
+        sys.exit()
     measured = [f"{milliseconds_after(int(results)):9.3f}" for results in sys.argv[1:]]
     print("    " + f"Optuna {optuna.__version__}, TPE".ljust(24) + "".join(measured))

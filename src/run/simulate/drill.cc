@@ -350,15 +350,6 @@ class RunInDrill final : private FailureSource {
     for (std::uint32_t machine = 0; machine < machines; ++machine) {
       if (place_.NameOf(machine) == e.host) injected.machine = machine;
     }
-    if (e.kind == FaultKind::kKill && injected.process) {
-      ended_.insert({*injected.process, e.attempt});
-      events_.push_back({Now(), SimulatedEvent::Kind::kExited, *injected.process, 0, true, SIGKILL});
-    }
-    if (Loses(e)) {
-      lost_.insert(injected.machine);
-      const double after = e.kind == FaultKind::kCut ? place_.lease_s : 0;
-      events_.push_back({Now() + after, SimulatedEvent::Kind::kLost, 0, injected.machine, false, 0});
-    }
     faults_.push_back(std::move(injected));
   }
   void See(const ProcessExited& e) {
@@ -432,6 +423,29 @@ class RunInDrill final : private FailureSource {
     return nullptr;
   }
 
+  // Others may notice an end before the head does: a process that loses its peer fails by itself, and its failure is
+  // decided on first. The first decision after the fault, before the next one, that covers its process or machine; null:
+  // there is none.
+  const NumberedDecision* Covering(const Injected& injected) const {
+    const auto next = std::find_if(faults_.begin(), faults_.end(),
+                                   [&](const Injected& other) { return other.seq > injected.seq; });
+    const auto covers = [&](const NumberedDecision& each) {
+      const bool host = std::any_of(each.replacements.begin(), each.replacements.end(),
+                                    [&](const auto& replaced) { return replaced.host == injected.machine; });
+      return each.ends || host || std::any_of(each.restarts.begin(), each.restarts.end(), [&](const auto& restart) {
+               return std::any_of(restart.processes.begin(), restart.processes.end(), [&](ProcessId process) {
+                 return injected.process ? process == *injected.process
+                                         : plan_.processes[process].host == injected.machine;
+               });
+             });
+    };
+    for (const NumberedDecision& each : decisions_.all) {
+      const bool between = each.seq > injected.seq && (next == faults_.end() || each.seq < next->seq);
+      if (between && each.process && covers(each)) return &each;
+    }
+    return nullptr;
+  }
+
   DrillRow RowOf(const Injected& injected) {
     const FaultInjected& fault = injected.fault;
     DrillRow row;
@@ -439,9 +453,14 @@ class RunInDrill final : private FailureSource {
                                 Outlasts(fault) ? 0 : static_cast<double>(fault.lasts_ms) / 1000});
     row.at = injected.at;
     const bool explains = Counts(fault) || !ExplainedByAnother(injected);
-    const NumberedDecision* const real = !explains      ? nullptr
-                                         : Loses(fault) ? AboutLoss(decisions_, injected.machine, "host")
-                                                        : About(decisions_, injected.process, fault.attempt);
+    const NumberedDecision* real = !explains      ? nullptr
+                                   : Loses(fault) ? AboutLoss(decisions_, injected.machine, "host")
+                                                  : About(decisions_, injected.process, fault.attempt);
+    if (real == nullptr && explains && Counts(fault)) {
+      real = Covering(injected);
+      if (real != nullptr)
+        row.fault += fmt::format(", by {}", ProcessName(plan_, plan_.processes[*real->process]));
+    }
     const NumberedDecision* const simulated = !explains         ? nullptr
                                               : real != nullptr ? About(simulated_, real->process, real->attempt)
                                               : Loses(fault)    ? AboutLoss(simulated_, injected.machine, kUnknownClass)
@@ -451,6 +470,7 @@ class RunInDrill final : private FailureSource {
     row.ok = (real == nullptr) == (simulated == nullptr) && (real == nullptr || Same(*real, *simulated)) &&
              (real != nullptr) == Counts(fault);
     if (real == nullptr && Counts(fault)) row.happened += ": nobody has noticed it";
+    if (simulated == nullptr && Counts(fault)) row.expected = "it is noticed";
     if (real == nullptr) return row;
     explained_.insert(real->seq);
     CheckPromises(*real, row);
@@ -484,7 +504,7 @@ class RunInDrill final : private FailureSource {
         const bool again = std::any_of(started_.begin(), started_.end(), [&](const auto& started) {
           return started.first.first == process && started.second > real.seq;
         });
-        if (again || row.happened.ends_with("not started again")) continue;
+        if (again || real.ends || row.happened.ends_with("not started again")) continue;
         row.ok = false;
         row.happened += fmt::format("; {} was not started again", ProcessName(plan_, plan_.processes[process]));
       }
