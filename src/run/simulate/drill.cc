@@ -424,11 +424,11 @@ class RunInDrill final : private FailureSource {
   }
 
   // Others may notice an end before the head does: a process that loses its peer fails by itself, and its failure is
-  // decided on first. The first decision after the fault, before the next one, that covers its process or machine; null:
-  // there is none.
+  // decided on first. The first decision after the fault, before the next one, that covers its process or machine;
+  // null: there is none.
   const NumberedDecision* Covering(const Injected& injected) const {
-    const auto next = std::find_if(faults_.begin(), faults_.end(),
-                                   [&](const Injected& other) { return other.seq > injected.seq; });
+    const auto next =
+        std::find_if(faults_.begin(), faults_.end(), [&](const Injected& other) { return other.seq > injected.seq; });
     const auto covers = [&](const NumberedDecision& each) {
       const bool host = std::any_of(each.replacements.begin(), each.replacements.end(),
                                     [&](const auto& replaced) { return replaced.host == injected.machine; });
@@ -458,8 +458,7 @@ class RunInDrill final : private FailureSource {
                                                   : About(decisions_, injected.process, fault.attempt);
     if (real == nullptr && explains && Counts(fault)) {
       real = Covering(injected);
-      if (real != nullptr)
-        row.fault += fmt::format(", by {}", ProcessName(plan_, plan_.processes[*real->process]));
+      if (real != nullptr) row.fault += fmt::format(", by {}", ProcessName(plan_, plan_.processes[*real->process]));
     }
     const NumberedDecision* const simulated = !explains         ? nullptr
                                               : real != nullptr ? About(simulated_, real->process, real->attempt)
