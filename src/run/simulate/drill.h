@@ -1,6 +1,6 @@
 // Drills: faults as texts and what they need, and the judgement of a run into which they were injected. Its decisions
-// are compared with those of the same supervisor in a simulation that gets the ends and losses that the run saw, and with
-// what the recipe promises: restarts that take place, and that continue from a checkpoint.
+// are compared with those of the same supervisor in a simulation that gets the ends and losses that the run saw, and
+// with what the recipe promises: restarts that take place, and that continue from a checkpoint.
 //
 // Pure: the journal and the steps of the processes are given.
 #pragma once
