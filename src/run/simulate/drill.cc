@@ -350,6 +350,8 @@ class RunInDrill final : private FailureSource {
     for (std::uint32_t machine = 0; machine < machines; ++machine) {
       if (place_.NameOf(machine) == e.host) injected.machine = machine;
     }
+    if (e.kind == FaultKind::kCut && Loses(e))
+      events_.push_back({Now(), SimulatedEvent::Kind::kHeld, 0, injected.machine, false, 0});
     faults_.push_back(std::move(injected));
   }
   void See(const ProcessExited& e) {

@@ -38,6 +38,7 @@ class SimulatedRun final : private FailureSource {
                FailureSource* source = nullptr, std::vector<Action>* seen = nullptr)
       : plan_(plan), supervisor_(plan, spares), alive_(plan.processes.size(), false), seen_(seen) {
     lost_.assign(supervisor_.slots().machines(), false);
+    held_ = lost_;
     supervisor_.JudgeBy(rules, source == nullptr ? *this : *source);
   }
 
@@ -83,6 +84,7 @@ class SimulatedRun final : private FailureSource {
     Exited(process, signalled, code);
     Answer();
   }
+  void Hold(std::uint32_t machine) { held_[machine] = true; }
   void FallSilent(ProcessId process) { silent_ = process; }
   void AskToStop() {
     events_.emplace_back(StopRequested{});
@@ -114,6 +116,7 @@ class SimulatedRun final : private FailureSource {
                      [&](const StopOrdered& a) {
                        for (const ProcessId process : a.processes) {
                          if (!alive_[process]) continue;
+                         if (held_[supervisor_.slots().machine(plan_.processes[process].host)]) continue;
                          End(process);
                          Exited(process, true, SIGTERM);
                        }
@@ -198,6 +201,7 @@ class SimulatedRun final : private FailureSource {
   Supervisor supervisor_;
   std::vector<bool> alive_;  // by process
   std::vector<bool> lost_;   // by machine
+  std::vector<bool> held_;   // likewise
   std::vector<Action>* const seen_;
   std::uint64_t look_ = 0;          // at output
   std::uint64_t silent_since_ = 0;  // the last look before
@@ -373,6 +377,9 @@ SimulatedDecisions DecisionsOn(const Plan& plan, const std::vector<SiteHost>& sp
     switch (event.kind) {
       case SimulatedEvent::Kind::kExited:
         run.Exit(event.process, event.signalled, event.code);
+        break;
+      case SimulatedEvent::Kind::kHeld:
+        run.Hold(event.machine);
         break;
       case SimulatedEvent::Kind::kLost:
         run.Fail(event.machine, true);

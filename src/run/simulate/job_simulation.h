@@ -73,6 +73,7 @@ SimulatedLife SimulateLife(const Plan& plan, std::span<const SimulatedFailure> f
 struct SimulatedEvent {
   enum class Kind : std::uint8_t {
     kExited,     // the process exited with `code`, or was killed by signal `code`
+    kHeld,       // nothing reaches the machine any more, or comes from it, until it is lost
     kLost,       // the machine
     kSilent,     // the process writes nothing more, and soon no other one does
     kStopAsked,  // by the user
