@@ -253,7 +253,7 @@ TEST(JobsOfRuns, ThatNeverBeganHaveTheirEndInASentence) {
     return result.out.substr(0, result.out.find('\n')) + result.err;
   };
   const std::string begin = "train has not begun: slurm job 74 ";
-  EXPECT_EQ(report(R"("state": "failed", "reason": "JobLaunchFailure")"), begin + "ended: failed: JobLaunchFailure");
+  EXPECT_EQ(report(R"("state": "failed", "reason": "JobLaunchFailure")"), begin + "failed: JobLaunchFailure");
   EXPECT_EQ(report(R"("state": "vanished", "reason": "")"), begin + "is not known to the engine any more");
   EXPECT_EQ(report(R"("state": "cancelled", "reason": "Nodes required for job are DOWN")"), begin + "was cancelled")
       << "the reason is that of the queue";

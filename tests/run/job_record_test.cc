@@ -46,9 +46,11 @@ TEST_F(JobFiles, AreReadAsTheyWereWritten) {
   EXPECT_EQ(ReadJobId(folder()), "");
   ASSERT_TRUE(WriteJobId(fd(), "12.pbs"));
   EXPECT_EQ(ReadJobId(folder()), "12.pbs");
-  const std::vector<JobAttempt> attempts = {{"a", "/runs/a", "n1", 0, "time_limit", true, ""},
-                                            {"b", "/runs/b", "n2", 1234, "", false, ""},
-                                            {"c", "/runs/c", "n1", 99, "node_fail", true, "n2"}};
+  const std::vector<JobAttempt> attempts = {
+      {"a", "/runs/a", "n1", 0, "time_limit", true, ""},
+      {"b", "/runs/b", "n2", 1234, "", false, ""},
+      {"c", "/runs/c", "n1", 99, "node_fail", true, "n2"},
+      {"d", "/runs/d", "n1", 100, "failed", true, "", "exclude_host", "the last 2 failures happened on n3", "n3"}};
   ASSERT_TRUE(WriteAttempts(folder(), attempts));
   EXPECT_EQ(ReadAttempts(folder()), attempts);
   const JobEnd end = {"node_failed", "NodeDown", "n[1-2]", 137};
