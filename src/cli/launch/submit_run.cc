@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -185,6 +186,23 @@ UniqueFd OpenRunFolder(const std::string& run_dir) {
   return UniqueFd(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
+// SIGTERM, by which the engine ends this process once it has requeued the job, waits meanwhile.
+class HeldTermination {
+ public:
+  HeldTermination() {
+    sigset_t term;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &term, &before_);
+  }
+  HeldTermination(const HeldTermination&) = delete;
+  HeldTermination& operator=(const HeldTermination&) = delete;
+  ~HeldTermination() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_ = {};
+};
+
 // The engine ends this process by SIGTERM when it requeues the job. An exit before that would be the end of the job.
 void AwaitRequeue() { ::poll(nullptr, 0, static_cast<int>(kRequeuedWithin.count())); }
 
@@ -354,8 +372,16 @@ void SubmittedRun::Exclude() const {
     if (!attempt.excluded.empty()) hosts.push_back(attempt.excluded);
   }
   if (hosts.empty()) return;
+  // The engine takes a moment until the job is in the queue again, where it can be changed.
+  constexpr std::chrono::milliseconds kRetry{300};
+  constexpr int kTries = 50;
   const std::array jobs = {job_.id};
-  if (const auto excluded = job_.jobs.Exclude(jobs, hosts); !excluded) PrintDiagnostics(excluded.error());
+  for (int tried = 1;; ++tried) {
+    const auto excluded = job_.jobs.Exclude(jobs, hosts);
+    if (excluded) return;
+    if (tried == kTries) return PrintDiagnostics(excluded.error());
+    ::poll(nullptr, 0, static_cast<int>(kRetry.count()));
+  }
 }
 
 void SubmittedRun::Ended(const RunOutcome& outcome) {
@@ -386,11 +412,13 @@ void SubmittedRun::Ended(const RunOutcome& outcome) {
                                               : "it lost the node " + Printable(outcome.unheard_host);
   std::fprintf(stderr, "muster: requeueing %s: %s\n", PrintableLines(job_.Text()).c_str(), PrintableLines(why).c_str());
   const std::array jobs = {job_.id};
-  auto requeued = job_.jobs.Requeue(jobs);
-  if (requeued) {
-    Exclude();
-    return AwaitRequeue();
-  }
+  auto requeued = [&] {
+    const HeldTermination held;
+    auto done = job_.jobs.Requeue(jobs);
+    if (done) Exclude();
+    return done;
+  }();
+  if (requeued) return AwaitRequeue();
   // The engine may have been faster: it requeues by itself after a preemption, and when it finds a node lost.
   if (const auto status = StateOf(job_); status && status->state == JobState::kQueued) return;
   attempt.requeued = false;
