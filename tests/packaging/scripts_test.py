@@ -127,7 +127,8 @@ class Scripts(unittest.TestCase):
                 os.kill(pid, signal.SIGKILL)
         try:
             self.assertTrue(self.runs(left))  # it has outlived them, which is what this test is about
-            other = self.call([str(ROOT / "packaging/slurm/epilog")], SLURM_JOB_ID="1",
+            # No number of a job that a test of Slurm may have at the same time.
+            other = self.call([str(ROOT / "packaging/slurm/epilog")], SLURM_JOB_ID="424241",
                               SLURM_JOB_USER=pwd.getpwuid(0).pw_name)
             self.assertEqual(other.returncode, 0, other.stdout)
             self.assertTrue(self.runs(left))
