@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
 
 #include "base/values/diagnostics.h"
+#include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 
@@ -19,6 +23,14 @@ CommandOptions AddCommandOptions(CLI::App& app, const Command& command, const In
       app.add_option("--site", *options.file, "site file to use instead of those that are found; none: no site file")
           ->type_name("FILE|none");
   return options;
+}
+
+Result<double> DurationOption(std::string_view option, const std::string& text, bool zero) {
+  if (zero && text == "0") return 0;
+  const std::optional<double> seconds = ParseDuration(text);
+  if (seconds && std::isfinite(*seconds) && (*seconds > 0 || zero)) return *seconds;
+  return Fail(
+      Error("usage", {}, fmt::format("{} {}: this is no duration", option, Quoted(text)), DurationHint(text, "30m")));
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include <CLI/App.hpp>
 
 #include "cli/command/command.h"
+#include "muster/result.h"
 
 namespace muster {
 
@@ -27,6 +28,9 @@ struct CommandOptions {
 
 // All arguments must live as long as the app.
 CommandOptions AddCommandOptions(CLI::App& app, const Command& command, const Invocation& invocation);
+
+// The value of an option that is a duration above 0, or with `zero` at least 0: seconds. Kind "usage".
+Result<double> DurationOption(std::string_view option, const std::string& text, bool zero = false);
 
 // Finds words of a command line in the wrong place: a value that is missing before the next option, a value behind a
 // flag, a parameter without its "=". Knows the command's options; opens nothing.

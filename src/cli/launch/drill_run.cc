@@ -24,6 +24,7 @@
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "base/values/value_text.h"
+#include "cli/command/command_line.h"
 #include "cli/command/command_output.h"
 #include "cli/command/printed_schemas.h"
 #include "cli/command/small_file.h"
@@ -52,17 +53,6 @@ constexpr double kNsInSecond = 1e9;
 constexpr double kUnnoticedS = 10;
 constexpr double kStubsAfterS = 5;
 constexpr std::uint64_t kAgentsEndNs = 30'000'000'000;
-
-Diagnostics WrongUse(const std::string& message, const std::string& hint = {}) {
-  return {Error("usage", {}, message, hint)};
-}
-
-Result<double> SecondsOfOption(const char* option, const std::string& text, bool zero = false) {
-  if (zero && text == "0") return 0;
-  const auto seconds = ParseDuration(text);
-  if (seconds && std::isfinite(*seconds) && *seconds > 0) return *seconds;
-  return Fail(WrongUse(fmt::format("{} {}: this is no duration", option, Quoted(text)), DurationHint(text, "30s")));
-}
 
 // What the drill prints.
 
@@ -252,20 +242,22 @@ Result<std::vector<DrillFault>> Drill::State::GivenFaults() const {
     }
   }
   if (!problems.empty()) return Fail(std::move(problems));
-  const auto down = SecondsOfOption("--down", options.down, true);
+  const auto down = DurationOption("--down", options.down, true);
   if (!down) return Fail(down.error());
   std::vector<SimulatedFailure> failures;
   if (!options.failures.empty()) {
     auto trace = ReadFailureTrace(options.failures, *down);
     if (!trace) return Fail(std::move(trace.error()));
     failures = *std::move(trace);
-    if (!(options.faster > 0)) return Fail(WrongUse("--faster must be above 0, for example --faster 1000"));
+    if (!(options.faster > 0)) return Fail(Error("usage", {}, "--faster must be above 0, for example --faster 1000"));
     for (SimulatedFailure& failure : failures) failure.at /= options.faster;
   }
   if (!options.between.empty()) {
-    const auto mean = SecondsOfOption("--between", options.between);
+    const auto mean = DurationOption("--between", options.between);
     if (!mean) return Fail(mean.error());
-    if (!time_s_) return Fail(WrongUse("--between needs --time: for how long hosts fail", "for example --time 2m"));
+    if (auto sound = CheckFailureShape(options.shape); !sound) return Fail(sound.error());
+    if (!time_s_)
+      return Fail(Error("usage", {}, "--between needs --time: for how long hosts fail", "for example --time 2m"));
     const auto drawn = DrawFailures({*mean, options.shape, *down}, static_cast<std::uint32_t>(plan_.hosts.size()),
                                     *time_s_, options.seed);
     failures.insert(failures.end(), drawn.begin(), drawn.end());
@@ -274,16 +266,17 @@ Result<std::vector<DrillFault>> Drill::State::GivenFaults() const {
   faults.insert(faults.end(), of_hosts.begin(), of_hosts.end());
   if (time_s_) std::erase_if(faults, [&](const DrillFault& fault) { return fault.at > *time_s_; });
   if (faults.empty()) {
-    return Fail(WrongUse("no fault is given, or none before --time",
-                         "--inject kill:worker:0@10s, --faults FILE, --failures FILE, or --between 30s --time 2m"));
+    return Fail(Error("usage", {}, "no fault is given, or none before --time",
+                      "--inject kill:worker:0@10s, --faults FILE, --failures FILE, or --between 30s --time 2m"));
   }
-  if (faults.size() > kMaxFaults) return Fail(WrongUse(fmt::format("there are more than {} faults", kMaxFaults)));
+  if (faults.size() > kMaxFaults)
+    return Fail(Error("usage", {}, fmt::format("there are more than {} faults", kMaxFaults)));
   return faults;
 }
 
 Result<void> Drill::State::ChooseFaults() {
   if (!options.time.empty()) {
-    const auto time = SecondsOfOption("--time", options.time);
+    const auto time = DurationOption("--time", options.time);
     if (!time) return Fail(time.error());
     time_s_ = *time;
   }
@@ -298,10 +291,10 @@ Result<void> Drill::State::ChooseFaults() {
 
 Result<void> Drill::State::UseStubs(RunRequest& request) const {
   if (!options.stub) return {};
-  const auto step = SecondsOfOption("--step", options.step);
+  const auto step = DurationOption("--step", options.step);
   if (!step) return Fail(step.error());
   constexpr double kMostStep = 60;
-  if (*step > kMostStep || *step < 0.001) return Fail(WrongUse("--step must be from 1ms to 1m"));
+  if (*step > kMostStep || *step < 0.001) return Fail(Error("usage", {}, "--step must be from 1ms to 1m"));
   TrainingSettings settings;
   settings.step_ms = static_cast<std::uint32_t>(*step * 1000);
   double last = time_s_.value_or(0);
@@ -320,7 +313,7 @@ Result<void> Drill::State::Run(RunRequest request, Transport& transport) {
   place_ = {&plan_, request.hosts, request.spares, transport.remote() && transport.name() == "ssh",
             transport.remote() ? static_cast<double>(transport.lease_ms()) / 1000 : 0};
   if (plan_.hosts.empty() || plan_.processes.empty())
-    return Fail(WrongUse(fmt::format("{} has no processes to drill", Quoted(plan_.name))));
+    return Fail(Error("usage", {}, fmt::format("{} has no processes to drill", Quoted(plan_.name))));
   if (!chosen_) {
     if (auto chosen = ChooseFaults(); !chosen) return chosen;
   }
@@ -459,16 +452,19 @@ void Drill::State::Judge(const std::string& run_dir, int exit_code) {
   if (printed_.runs.size() == 1) {
     first_step_ = first_step;
   } else if (!checkpoint_.empty()) {
-    const bool ok = first_step && first_step_ && *first_step > *first_step_;
-    printed_.faults.push_back(
-        {run->run_id,
-         std::max(0.0, offset),
-         "(resumed)",
-         ok || !first_step ? "ok" : "wrong",
-         "continues from " + checkpoint_,
-         ok || !first_step ? "continues from " + checkpoint_ : fmt::format("begins at step {}", *first_step),
-         {}});
-    printed_.ok = printed_.ok && (ok || !first_step);
+    const bool known = first_step && first_step_;
+    const bool ok = !known || *first_step > *first_step_;
+    const std::string happened = !known ? "it was given that: no process reports steps"
+                                 : ok   ? "continues from " + checkpoint_
+                                        : fmt::format("begins at step {}", *first_step);
+    printed_.faults.push_back({run->run_id,
+                               std::max(0.0, offset),
+                               "(resumed)",
+                               ok ? "ok" : "wrong",
+                               "continues from " + checkpoint_,
+                               happened,
+                               {}});
+    printed_.ok = printed_.ok && ok;
   }
   for (const DrillRow& row : judged.rows) {
     printed_.ok = printed_.ok && row.ok;

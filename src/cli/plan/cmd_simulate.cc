@@ -23,6 +23,7 @@
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "cli/command/command.h"
+#include "cli/command/command_line.h"
 #include "cli/command/command_output.h"
 #include "cli/command/printed_schemas.h"
 #include "cli/lookup/current_site.h"
@@ -66,17 +67,6 @@ constexpr std::array<double, 5> kSweptParts = {0.25, 0.5, 1, 2, 4};
 constexpr std::array<std::uint32_t, 4> kSweptSpares = {0, 1, 2, 4};
 constexpr std::array<const char*, 2> kSweptPolicies = {"recipe", "verdict"};
 
-Diagnostics WrongUse(const std::string& message, const std::string& hint = {}) {
-  return {Error("usage", {}, message, hint)};
-}
-
-Result<double> DurationOf(const std::string& option, const std::string& text, bool zero = false) {
-  const std::optional<double> seconds = ParseDuration(text);
-  if (zero && text == "0") return 0;
-  if (seconds && std::isfinite(*seconds) && (*seconds > 0 || zero)) return *seconds;
-  return Fail(WrongUse(fmt::format("{} {}: this is no duration", option, Quoted(text)), DurationHint(text, "30m")));
-}
-
 // "recipe", "none", "verdict" or a number of restarts.
 Result<Plan> WithPolicy(Plan plan, const std::string& policy) {
   if (policy == "recipe") return plan;
@@ -90,8 +80,8 @@ Result<Plan> WithPolicy(Plan plan, const std::string& policy) {
              digits) {
     set.max = static_cast<std::uint32_t>(std::stoul(policy));
   } else if (policy != "none") {
-    return Fail(WrongUse(fmt::format("--policy {}: this is no restart policy", Quoted(policy)),
-                         "recipe, none, verdict or a number of restarts"));
+    return Fail(Error("usage", {}, fmt::format("--policy {}: this is no restart policy", Quoted(policy)),
+                      "recipe, none, verdict or a number of restarts"));
   }
   for (Role& role : plan.roles) role.restart = set;
   return plan;
@@ -237,7 +227,7 @@ class Simulating {
     PrintDiagnostics(evaluation->warnings);
     const Plan& plan = evaluation->plan;
     if (plan.hosts.empty() || plan.processes.empty())
-      return Fail(WrongUse(fmt::format("{} has no processes to simulate", Quoted(plan.name))));
+      return Fail(Error("usage", {}, fmt::format("{} has no processes to simulate", Quoted(plan.name))));
     if (Result<void> known = KnowFailures(plan); !known) return Fail(known.error());
     if (Result<void> listed = ListSettings(); !listed) return Fail(listed.error());
     const auto outcomes = SimulateAll(plan);
@@ -256,26 +246,25 @@ class Simulating {
         {&options_.queue, {"--queue", &terms_.queue_s}},
     }};
     for (const auto& [text, target] : durations) {
-      const Result<double> seconds = DurationOf(target.first, *text, target.second != &terms_.horizon_s);
+      const Result<double> seconds = DurationOption(target.first, *text, target.second != &terms_.horizon_s);
       if (!seconds) return Fail(seconds.error());
       *target.second = *seconds;
     }
     for (const std::string& text : options_.intervals) {
-      const Result<double> seconds = DurationOf("--interval", text);
+      const Result<double> seconds = DurationOption("--interval", text);
       if (!seconds) return Fail(seconds.error());
       intervals_.push_back(*seconds);
     }
-    const Result<double> down = DurationOf("--down", options_.down, true);
+    const Result<double> down = DurationOption("--down", options_.down, true);
     if (!down) return Fail(down.error());
     down_s_ = *down;
     if (!options_.failures.empty() + !options_.between.empty() + options_.history != 1) {
-      return Fail(WrongUse("one of --between TIME, --history and --failures FILE says when hosts fail",
-                           "for example --between 1000d: a host fails once in 1,000 days"));
+      return Fail(Error("usage", {}, "one of --between TIME, --history and --failures FILE says when hosts fail",
+                        "for example --between 1000d: a host fails once in 1,000 days"));
     }
-    if (!(options_.shape >= 0.2 && options_.shape <= 10))
-      return Fail(WrongUse(fmt::format("--shape must be from 0.2 to 10, got {}", options_.shape)));
+    if (Result<void> sound = CheckFailureShape(options_.shape); !sound) return sound;
     if (!options_.between.empty()) {
-      const Result<double> mean = DurationOf("--between", options_.between);
+      const Result<double> mean = DurationOption("--between", options_.between);
       if (!mean) return Fail(mean.error());
       rate_ = FailureRate{*mean, options_.shape, down_s_};
     } else if (!options_.history) {
@@ -284,10 +273,10 @@ class Simulating {
       trace_ = *std::move(trace);
     }
     if (options_.lives < 1 || options_.lives > kMaxLives)
-      return Fail(WrongUse(fmt::format("--lives must be from 1 to {}, got {}", kMaxLives, options_.lives)));
+      return Fail(Error("usage", {}, fmt::format("--lives must be from 1 to {}, got {}", kMaxLives, options_.lives)));
     for (const std::uint32_t spares : options_.spare_hosts) {
       if (spares > kMaxSpares)
-        return Fail(WrongUse(fmt::format("--spare-hosts must be at most {}, got {}", kMaxSpares, spares)));
+        return Fail(Error("usage", {}, fmt::format("--spare-hosts must be at most {}, got {}", kMaxSpares, spares)));
     }
     spares_ = options_.spare_hosts;
     policies_ = options_.policies;
@@ -310,9 +299,10 @@ class Simulating {
       own_hosts_ = remembered_.hosts > 0;
       if (!own_hosts_) remembered_ = FailuresOf(history, {});
       if (remembered_.failures < 1) {
-        return Fail(WrongUse(fmt::format("--history: no failure of a host is remembered, in {} on {}",
-                                         DurationText(remembered_.seconds), Counted(remembered_.hosts, "host")),
-                             "--between TIME says how often a host fails; muster hosts shows what is remembered"));
+        return Fail(Error("usage", {},
+                          fmt::format("--history: no failure of a host is remembered, in {} on {}",
+                                      DurationText(remembered_.seconds), Counted(remembered_.hosts, "host")),
+                          "--between TIME says how often a host fails; muster hosts shows what is remembered"));
       }
       rate_ = FailureRate{remembered_.seconds / remembered_.failures, options_.shape, down_s_};
     }
@@ -331,8 +321,9 @@ class Simulating {
   Result<void> ListSettings() {
     if (intervals_.empty() && options_.sweep) {
       if (terms_.save_s <= 0 || !between_failures_s_) {
-        return Fail(WrongUse("--sweep cannot choose intervals between checkpoints: they cost nothing, or no host fails",
-                             "--interval 10m,30m,1h gives them"));
+        return Fail(Error("usage", {},
+                          "--sweep cannot choose intervals between checkpoints: they cost nothing, or no host fails",
+                          "--interval 10m,30m,1h gives them"));
       }
       const double best = BestInterval(terms_.save_s, *between_failures_s_);
       for (const double part : kSweptParts) intervals_.push_back(std::max(1.0, std::round(best * part)));
@@ -343,7 +334,7 @@ class Simulating {
     if (policies_.empty() && options_.sweep) policies_.assign(kSweptPolicies.begin(), kSweptPolicies.end());
     if (policies_.empty()) policies_ = {"recipe"};
     if (intervals_.size() * spares_.size() * policies_.size() > kMaxRows)
-      return Fail(WrongUse(fmt::format("these are more than {} settings", kMaxRows)));
+      return Fail(Error("usage", {}, fmt::format("these are more than {} settings", kMaxRows)));
     return {};
   }
 
@@ -379,7 +370,8 @@ class Simulating {
     }
     const double expected = machines * (terms_.horizon_s / (rate_->mean_s + rate_->down_s) + 1);
     if (expected * options_.lives > static_cast<double>(kMaxSimulatedFailures)) {
-      return Fail(WrongUse(
+      return Fail(Error(
+          "usage", {},
           fmt::format("about {:.0f} failures in {} are too many", expected, Counted(options_.lives, "life", "lives")),
           fmt::format("at most {} in all: a shorter --time, or fewer --lives", kMaxSimulatedFailures)));
     }

@@ -20,6 +20,11 @@ constexpr std::uintmax_t kMaxTrace = 64U << 20;
 
 }  // namespace
 
+Result<void> CheckFailureShape(double shape) {
+  if (shape >= 0.2 && shape <= 10) return {};
+  return Fail(Error("usage", {}, fmt::format("--shape must be from 0.2 to 10, got {}", shape)));
+}
+
 Result<std::vector<SimulatedFailure>> ReadFailureTrace(const std::string& file, double down_s) {
   const auto text = ReadSmallFile(file, kMaxTrace);
   if (!text) return Fail(Error("file", {}, text.error()));

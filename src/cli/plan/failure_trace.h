@@ -1,4 +1,4 @@
-// Traces of failures of hosts: a file that muster simulate and muster drill read.
+// Failures of hosts as muster simulate and muster drill are given them: how they are drawn, or a trace in a file.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,9 @@
 namespace muster {
 
 inline constexpr std::size_t kMaxSimulatedFailures = 5'000'000;
+
+// Whether the shape of the Weibull distribution from which failures are drawn is one. Kind "usage".
+Result<void> CheckFailureShape(double shape);
 
 // Lines "SECONDS HOST [SECONDS DOWN]", separated by blanks, commas or tabs; '#' begins a comment. Hosts are numbers,
 // those of the job from 0, then its spares. By time. `down_s`: of lines that do not say it.
