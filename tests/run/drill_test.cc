@@ -1,7 +1,11 @@
-// Tests faults of drills as texts, and what is refused before anything starts.
+// Tests faults of drills as texts, what is refused before anything starts, and how failures are judged that other
+// processes notice first.
 #include "run/simulate/drill.h"
 
+#include <csignal>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -90,6 +94,94 @@ TEST(DrillFaults, OfATraceKillAProcessOfTheHostOrItsAgent) {
   EXPECT_EQ(host_of(faults[1]), 1U);
   EXPECT_EQ(faults[2], (DrillFault{FaultKind::kAgent, plan.hosts[1].label, 3, 0}));
   EXPECT_EQ(FaultsOf(failures, plan, 1), faults) << "the same for the same seed";
+}
+
+// worker.0 on host0 is killed, or host0 is cut off; worker.1 loses its peer and fails first, and worker.0 reports
+// steps.
+class JudgedByPeers : public ::testing::Test {
+ protected:
+  JudgedByPeers() {
+    plan_.roles[0].restart.max = 5;
+    plan_.roles[0].restart.scope = RestartPolicy::Scope::kJob;
+    plan_.roles[0].restart.backoff_ms = 100;
+    for (const ProcessId process : {0U, 1U}) {
+      Add(0, StartOrdered{process, 0});
+      Add(0.1, ProcessStarted{process, 0, 1, 1, 0});
+    }
+  }
+  template <class Entry>
+  void Add(double at, Entry entry) {
+    records_.push_back({records_.size(), {}, static_cast<MonotonicNs>((at + 1) * 1e9), std::move(entry)});
+  }
+  void FailsWithRestart(double at, const std::string& checkpoint) {
+    Add(at, ProcessExited{1, 0, false, 1});
+    FailureJudged judged;
+    judged.process = 1;
+    judged.host = 1;
+    judged.host_name = "host1";
+    judged.failure_class = judged.fingerprint = judged.what = "exit";
+    judged.checkpoint = checkpoint;
+    judged.ready = true;
+    judged.rule = kNoVerdictRule;
+    Add(at, judged);
+    Add(at, RestartPlanned{1, 0, "job", {0, 1}, 1, 5, 100, "worker.1 exited with code 1"});
+    Add(at, StopOrdered{{0}, SIGTERM, 10'000});
+  }
+  void StartsAgain(double at) {
+    Add(at, ProcessExited{0, 0, true, SIGKILL});
+    for (const ProcessId process : {0U, 1U}) {
+      Add(at, StartOrdered{process, 1});
+      Add(at, ProcessStarted{process, 1, 1, 1, 0});
+    }
+  }
+  JudgedDrill Judge(double again_from) const {
+    const DrillEvidence evidence{[=](ProcessId process, std::uint32_t attempt) -> std::optional<double> {
+                                   if (process == 1) return std::nullopt;
+                                   return attempt == 0 ? 1 : again_from;
+                                 },
+                                 [](ProcessId process, std::uint32_t) -> std::optional<double> {
+                                   return process == 1 ? std::nullopt : std::optional(37.0);
+                                 }};
+    return JudgeDrill({&plan_, {}, {}, true, 10}, records_, evidence, DefaultVerdictRules(), false);
+  }
+
+  Plan plan_ = SamplePlan({{"worker", 2}}, 2);
+  std::vector<JournalRecord> records_;
+};
+
+TEST_F(JudgedByPeers, AKillIsNoticed) {
+  Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
+  FailsWithRestart(4.004, "step_30");
+  StartsAgain(5);
+  const JudgedDrill judged = Judge(31);
+  ASSERT_EQ(judged.rows.size(), 2U) << "the fault, and the end";
+  EXPECT_EQ(judged.rows[0].fault, "kill worker.0 on host0, by worker.1");
+  EXPECT_TRUE(judged.rows[0].ok) << judged.rows[0].happened;
+  EXPECT_EQ(judged.rows[0].expected, "restart 1 of 5: the job");
+  EXPECT_EQ(judged.rows[0].happened, judged.rows[0].expected);
+  EXPECT_EQ(judged.rows[0].lost, 7) << "31 to 37, of the process that reports steps";
+  EXPECT_EQ(judged.as_simulated, 1U);
+  const JudgedDrill from_scratch = Judge(1);
+  EXPECT_FALSE(from_scratch.rows[0].ok);
+  EXPECT_TRUE(Says(from_scratch.rows[0].happened, "it began again at step 1, and not from step_30"));
+}
+
+TEST_F(JudgedByPeers, AKillThatNobodyNoticesIsWrong) {
+  Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
+  const JudgedDrill judged = Judge(31);
+  EXPECT_FALSE(judged.rows[0].ok);
+  EXPECT_EQ(judged.rows[0].expected, "it is noticed");
+}
+
+// The run cannot stop worker.0, whose host does not answer, and the host is lost before the restart.
+TEST_F(JudgedByPeers, ACutEndsTheRun) {
+  Add(4, FaultInjected{FaultKind::kCut, "", 0, "host0", 16'000});
+  FailsWithRestart(10, "");
+  Add(14, AgentLost{0, "no heartbeat for 10 s", 0});
+  Add(14, RunEnded{Cause::kLost, 3, "the agent of host0 was lost", 0, 0});
+  const JudgedDrill judged = Judge(31);
+  EXPECT_EQ(judged.rows[0].happened, "restart 1 of 5: the job; the run ends");
+  EXPECT_TRUE(judged.rows[0].ok) << judged.rows[0].expected;
 }
 
 }  // namespace

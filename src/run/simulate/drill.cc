@@ -502,10 +502,7 @@ class RunInDrill final : private FailureSource {
   void CheckPromises(const NumberedDecision& real, DrillRow& row) {
     for (const DrillDecision::Restart& restart : real.restarts) {
       for (const ProcessId process : restart.processes) {
-        const bool again = std::any_of(started_.begin(), started_.end(), [&](const auto& started) {
-          return started.first.first == process && started.second > real.seq;
-        });
-        if (again || real.ends || row.happened.ends_with("not started again")) continue;
+        if (FirstAfter(process, real.seq) || real.ends || row.happened.ends_with("not started again")) continue;
         row.ok = false;
         row.happened += fmt::format("; {} was not started again", ProcessName(plan_, plan_.processes[process]));
       }
@@ -513,14 +510,31 @@ class RunInDrill final : private FailureSource {
     if (real.restarts.empty() || !real.process) return;
     const auto judged = judged_.find({*real.process, real.attempt});
     if (judged == judged_.end()) return;
-    const auto first = evidence_.first_step(*real.process, real.attempt + 1);
-    const auto begun = evidence_.first_step(*real.process, 0);
-    const auto last = judged->second.step ? judged->second.step : evidence_.last_step(*real.process, real.attempt);
-    if (!first || !last) return;
-    row.lost = std::max(0.0, *last - *first + 1);
-    if (judged->second.checkpoint.empty() || !begun || *first > *begun) return;
-    row.ok = false;
-    row.happened += fmt::format("; it began again at step {}, and not from {}", *first, judged->second.checkpoint);
+    // The process that failed, or the first of those that were started with it that reports steps.
+    std::vector<ProcessId> reporters = {*real.process};
+    for (const DrillDecision::Restart& restart : real.restarts)
+      reporters.insert(reporters.end(), restart.processes.begin(), restart.processes.end());
+    for (const ProcessId process : reporters) {
+      const std::optional<std::uint32_t> attempt = FirstAfter(process, real.seq);
+      if (!attempt || *attempt == 0) continue;
+      const auto first = evidence_.first_step(process, *attempt);
+      const auto begun = evidence_.first_step(process, 0);
+      const auto last = evidence_.last_step(process, *attempt - 1);
+      if (!first || !last) continue;
+      row.lost = std::max(0.0, *last - *first + 1);
+      if (judged->second.checkpoint.empty() || !begun || *first > *begun) return;
+      row.ok = false;
+      row.happened += fmt::format("; it began again at step {}, and not from {}", *first, judged->second.checkpoint);
+      return;
+    }
+  }
+  // The attempt of the process that was started next after that record.
+  std::optional<std::uint32_t> FirstAfter(ProcessId process, std::uint64_t seq) const {
+    for (auto each = started_.lower_bound({process, 0}); each != started_.end() && each->first.first == process;
+         ++each) {
+      if (each->second > seq) return each->first.second;
+    }
+    return std::nullopt;
   }
 
   static std::string EndingText(const RunEnded& ended) {
