@@ -2,15 +2,15 @@
 #include <cmath>
 #include <variant>
 
+#include "sweep/edited_sweep.h"
 #include "sweep/record/sweep_status.h"
-#include "sweep/scheduled_sweep.h"
 
 namespace muster {
 namespace {
 
-Space Line() {
+Space Line(double high = 1) {
   Space axis{.kind = Space::Kind::kAxis, .axis = {.name = "x", .kind = Axis::Kind::kUniform}};
-  axis.axis.high = 1;
+  axis.axis.high = high;
   return axis;
 }
 
@@ -87,6 +87,20 @@ TEST(GainWatch, SaysNothingWhereGainsAreGreaterThanTheNoise) {
   EXPECT_TRUE(other.said().empty());
 }
 
+TEST(GainWatch, AsksAgainInTheSpaceOfAnEdit) {
+  Noisy sweep(0.3);
+  sweep.Run();
+  ASSERT_EQ(sweep.said().size(), 1U);
+  SamplerChoice longer = sweep.sweep.sampler;
+  longer.trials = 240;
+  Edit(sweep, longer, Line(2));
+  EXPECT_FALSE(sweep.scheduler->progress().no_gain());
+  EXPECT_EQ(ProgressOf(sweep.entries), sweep.scheduler->progress());
+  sweep.Run();
+  ASSERT_EQ(sweep.said().size(), 2U);
+  EXPECT_GT(sweep.said().back().results, 120U) << "those of before are in the new space, too";
+}
+
 TEST(GainWatch, SaysTheSameAfterTheHeadDied) {
   Noisy whole(0.3);
   whole.Run();
@@ -94,10 +108,6 @@ TEST(GainWatch, SaysTheSameAfterTheHeadDied) {
   Noisy first(0.3);
   first.Run(18);
   Noisy second(0.3, {}, ProgressOf(first.entries), first.entries);
-  second.scheduler->RecallBy([&](const auto& take) {
-    for (const SweepEntry& entry : first.entries) take(entry);
-    for (const SweepEntry& entry : second.entries) take(entry);
-  });
   second.Run();
   EXPECT_EQ(second.said(), whole.said());
   Noisy third(0.3, {}, ProgressOf(second.entries), second.entries);

@@ -42,6 +42,10 @@ class ScheduledSweep {
                         entries.push_back(entry);
                         return true;
                       });
+    scheduler->RecallBy([this, known](const auto& take) {
+      for (const SweepEntry& entry : known) take(entry);
+      for (const SweepEntry& entry : entries) take(entry);
+    });
   }
 
   void ResumeFrom() {

@@ -14,8 +14,8 @@
 #include "base/system/unique_fd.h"
 #include "support/file_content.h"
 #include "support/temp_dir.h"
+#include "sweep/edited_sweep.h"
 #include "sweep/record/sweep_journal.h"
-#include "sweep/scheduled_sweep.h"
 
 namespace muster {
 namespace {
@@ -31,40 +31,6 @@ SweepDescription Learning(Kind kind, std::uint64_t trials) {
   sweep.objective = {.metric = "loss"};
   sweep.sampler = {.kind = kind, .trials = trials, .seed = 5};
   return sweep;
-}
-
-TrialsSoFar TrialsOf(const std::vector<SweepEntry>& entries) {
-  TrialsSoFar trials;
-  for (const SweepEntry& entry : entries) {
-    if (const auto* began = std::get_if<AttemptBegan>(&entry)) trials.begun[began->trial] = began->point;
-  }
-  return trials;
-}
-
-// Edits a sweep as its head does.
-void Edit(ScheduledSweep& sweep, SamplerChoice choice, const Space& space) {
-  const TrialNumber from = sweep.scheduler->progress().judged_to();
-  const TrialsSoFar trials = TrialsOf(sweep.entries);
-  choice.kept = *KeptPoints(trials, from, space, choice);
-  choice.edited_at = from;
-  sweep.sweep.space = space;
-  sweep.sweep.sampler = choice;
-  auto compiled = *CompiledSpace::Of(space);
-  sweep.sampler.reset();
-  sweep.space.emplace(std::move(compiled));
-  sweep.sampler = *Sampler::Of(*sweep.space, choice);
-  TrialPoints points(*sweep.sampler, sweep.sweep, sweep.scheduler->progress().edits() + 1);
-  for (const SweepEntry& entry : sweep.entries) points.Take(entry);
-  SweepEdited edited;
-  edited.edit = "0123456789ab";
-  edited.from = from;
-  edited.trials = points.size();
-  const auto entries = EntriesOfEdit(edited, sweep.scheduler->progress(), trials.chosen);
-  // Of the scheduler's own points, which are those of before.
-  *sweep.trial_points = TrialPoints(*sweep.sampler, sweep.sweep, sweep.scheduler->progress().edits() + 1);
-  for (const SweepEntry& entry : std::vector<SweepEntry>(sweep.entries)) sweep.trial_points->Take(entry);
-  ASSERT_TRUE(sweep.scheduler->RecordEdit(entries));
-  sweep.scheduler->Edited();
 }
 
 // Runs trials one after the other until that many have ended; the first one to begin ends first.

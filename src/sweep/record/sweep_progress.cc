@@ -392,6 +392,7 @@ void SweepProgress::Take(const SweepEntry& entry) {
                         [this](const SweepEdited& e) {
                           recipe_ = e.recipe;
                           ++edits_;
+                          no_gain_.reset();  // in the space before
                           last_edit_ = e.edit;
                           steered_.trials.reset();  // those of the description that it was steered from
                           open_.Edited(e);

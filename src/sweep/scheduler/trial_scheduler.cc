@@ -113,6 +113,8 @@ bool TrialScheduler::RecordEdit(const std::vector<SweepEntry>& entries) {
 
 void TrialScheduler::Edited() {
   running_.Edited(sweep_);
+  gain_ = GainWatch(sweep_);
+  has_gain_ = false;
   hosts_.pool().SetSlots(sweep_.budget.slots);
   ApplySteering();
   planning_.Edited();
