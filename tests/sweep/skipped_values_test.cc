@@ -104,10 +104,6 @@ TEST(SkippedValues, StaySoAfterTheHeadDied) {
   const auto begun = first.Run(15);
   ASSERT_NE(first.skipped(), nullptr);
   Skipping second({}, ProgressOf(first.entries), first.entries);
-  second.scheduler->RecallBy([&](const auto& take) {
-    for (const SweepEntry& entry : first.entries) take(entry);
-    for (const SweepEntry& entry : second.entries) take(entry);
-  });
   second.ResumeFrom();
   const auto rest = second.Run();
   EXPECT_EQ(begun.size() + rest.size(), 24U);
@@ -122,10 +118,6 @@ TEST(SkippedValues, AreFoundFromTheResultsOfEarlierHeads) {
   ASSERT_EQ(first.skipped(), nullptr);
   ASSERT_EQ(first.failed(), 3U);
   Skipping second({}, ProgressOf(first.entries), first.entries);
-  second.scheduler->RecallBy([&](const auto& take) {
-    for (const SweepEntry& entry : first.entries) take(entry);
-    for (const SweepEntry& entry : second.entries) take(entry);
-  });
   second.ResumeFrom();
   second.Run();
   ASSERT_NE(second.skipped(), nullptr);

@@ -1,5 +1,6 @@
 // muster edit: gives a sweep another space, condition or sampler; its trials keep their results.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -9,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
