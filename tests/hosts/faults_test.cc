@@ -242,8 +242,13 @@ TEST(ManyHosts, StopWhenTheHeadIsKilled) {
   ASSERT_TRUE(testbed.Up());
   const HostProcesses on_n1(testbed.Init("n1"));
   const HostProcesses on_n2(testbed.Init("n2"));
-  HostsRun run(testbed, Recipe(2, kSleepers), {"--host", "n[1-2]"});
-  ASSERT_TRUE(run.Await("process_started", 4)) << run.Result().err;
+  // Once it prints, a process certainly has its own environment.
+  HostsRun run(testbed,
+               Recipe(2,
+                      "    job:workers { count = 4, devices = 0, cwd = '/', command = { 'sh', '-c', 'echo; exec sleep "
+                      "1000' } }"),
+               {"--host", "n[1-2]"});
+  ASSERT_TRUE(run.Await("first_output", 4)) << run.Result().err;
   std::vector<UniqueFd> processes;
   for (const pid_t pid : ProcessesWith(run.token())) {
     processes.push_back(PidFd(pid));

@@ -1,6 +1,8 @@
 #include "cli/jobs/follow_job.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -9,9 +11,12 @@
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
 #include "base/values/quoting.h"
 #include "cli/command/command_output.h"
@@ -29,31 +34,91 @@ constexpr std::chrono::milliseconds kLook{250};
 // A head that began just before its job ended may have files that are not visible here yet.
 constexpr int kLastLooks = 8;
 
+// Catches SIGINT as long as it lives, over the loops in which a job is followed: one that comes at the end of a loop,
+// or between two, is kept for the next. At most one of these exists.
+class Interrupts {
+ public:
+  Interrupts() {
+    std::array<int, 2> ends = {-1, -1};
+    if (::pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) != 0) return;  // SIGINT ends this program then
+    read_.reset(ends[0]);
+    write_.reset(ends[1]);
+    written = write_.get();
+    struct sigaction caught = {};
+    caught.sa_handler = [](int) {
+      const int error = errno;
+      [[maybe_unused]] const ssize_t wrote = ::write(written, "", 1);  // a full pipe has enough of them
+      errno = error;
+    };
+    caught.sa_flags = SA_RESTART;
+    ::sigaction(SIGINT, &caught, &before_);
+  }
+  ~Interrupts() {
+    if (read_) ::sigaction(SIGINT, &before_, nullptr);
+  }
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  // Takes one that came.
+  bool Take() {
+    char byte = 0;
+    return read_ && ::read(read_.get(), &byte, 1) == 1;
+  }
+  // For a loop: readable while there is one.
+  int Duplicate() const { return read_ ? ::fcntl(read_.get(), F_DUPFD_CLOEXEC, 0) : -1; }
+
+ private:
+  static volatile std::sig_atomic_t written;
+
+  UniqueFd read_;
+  UniqueFd write_;
+  struct sigaction before_ = {};
+};
+volatile std::sig_atomic_t Interrupts::written = -1;
+
+// Calls `handle` from the loop for each SIGINT.
+class InterruptWatch {
+ public:
+  InterruptWatch(boost::asio::io_context& io, Interrupts& interrupts, std::function<void()> handle)
+      : interrupts_(interrupts), handle_(std::move(handle)), readable_(io) {
+    if (const int fd = interrupts.Duplicate(); fd >= 0) readable_.assign(fd);
+    Await();
+  }
+
+ private:
+  void Await() {
+    if (!readable_.is_open()) return;
+    readable_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](boost::system::error_code error) {
+      if (error) return;
+      if (interrupts_.Take()) handle_();
+      Await();
+    });
+  }
+
+  Interrupts& interrupts_;
+  std::function<void()> handle_;
+  boost::asio::posix::stream_descriptor readable_;
+};
+
 class Waiting {
  public:
-  Waiting(const JobOfRun& job, const std::function<bool()>& begun, const JobWait& wait)
-      : job_(job), begun_(begun), wait_(wait), timer_(io_), signals_(io_) {}
+  // `interrupts`: null if SIGINT is not caught.
+  Waiting(const JobOfRun& job, const std::function<bool()>& begun, const JobWait& wait, Interrupts* interrupts)
+      : job_(job), begun_(begun), wait_(wait), timer_(io_) {
+    if (interrupts == nullptr) return;
+    interrupts_.emplace(io_, *interrupts, [this] {
+      wait_.on_interrupt();
+      ask_at_ = std::chrono::steady_clock::now();
+    });
+  }
 
   WaitOutcome Run() {
-    if (wait_.on_interrupt) {
-      signals_.add(SIGINT);
-      AwaitSignal();
-    }
     Look();
     io_.run();
     return std::move(outcome_);
   }
 
  private:
-  void AwaitSignal() {
-    signals_.async_wait([this](const boost::system::error_code& error, int) {
-      if (error) return;
-      wait_.on_interrupt();
-      ask_at_ = std::chrono::steady_clock::now();
-      AwaitSignal();
-    });
-  }
-
   void Look() {
     if (begun_()) return End({WaitEnd::kBegun, {}});
     const auto now = std::chrono::steady_clock::now();
@@ -87,7 +152,7 @@ class Waiting {
   const JobWait& wait_;
   boost::asio::io_context io_;
   boost::asio::steady_timer timer_;
-  boost::asio::signal_set signals_;
+  std::optional<InterruptWatch> interrupts_;
   JobPolling polling_;
   OverTest is_over_;
   std::chrono::steady_clock::time_point ask_at_;
@@ -97,18 +162,26 @@ class Waiting {
   WaitOutcome outcome_;
 };
 
-}  // namespace
-
-WaitOutcome AwaitAttempt(const JobOfRun& job, std::size_t known, const JobWait& wait) {
-  const auto begun = [&] {
+WaitOutcome AwaitAttemptOf(const JobOfRun& job, std::size_t known, const JobWait& wait, Interrupts* interrupts) {
+  const std::function<bool()> begun = [&] {
     const auto attempts = ReadAttempts(job.first_dir);
     return attempts.size() > known && HasBegun(attempts.at(known).run_dir);
   };
-  return AwaitHead(job, begun, wait);
+  return Waiting(job, begun, wait, interrupts).Run();
+}
+
+}  // namespace
+
+WaitOutcome AwaitAttempt(const JobOfRun& job, std::size_t known, const JobWait& wait) {
+  return AwaitAttemptOf(job, known, wait, nullptr);
 }
 
 WaitOutcome AwaitHead(const JobOfRun& job, const std::function<bool()>& begun, const JobWait& wait) {
-  return Waiting(job, begun, wait).Run();
+  std::optional<Interrupts> interrupts;
+  if (wait.on_interrupt) interrupts.emplace();
+  WaitOutcome outcome = Waiting(job, begun, wait, interrupts ? &*interrupts : nullptr).Run();
+  while (interrupts && interrupts->Take()) wait.on_interrupt();
+  return outcome;
 }
 
 int ExitCodeOf(const JobStatus& status) { return status.state == JobState::kCancelled ? 128 + SIGTERM : kExitMachine; }
@@ -124,11 +197,14 @@ constexpr std::chrono::milliseconds kLockLook{100};
 
 class Following {
  public:
-  Following(JobOfRun job, const JobFollowing& following) : job_(std::move(job)), following_(following) {}
+  Following(JobOfRun job, const JobFollowing& following) : job_(std::move(job)), following_(following) {
+    if (following.interrupt_stops) interrupted_.emplace();
+  }
 
   int Run(std::size_t attempt) {
     for (;; ++attempt) {
-      const WaitOutcome waited = AwaitAttempt(job_, attempt, Wait());
+      const JobWait wait = Wait();
+      const WaitOutcome waited = AwaitAttemptOf(job_, attempt, wait, interrupted_ ? &*interrupted_ : nullptr);
       if (waited.end == WaitEnd::kOver) return attempt > 0 ? last_code_ : NeverBegan(waited.status);
       const std::string run_dir = ReadAttempts(job_.first_dir).at(attempt).run_dir;
       const auto code = WatchRun(run_dir, following_.console, following_.json,
@@ -171,8 +247,8 @@ class Following {
 
   // Signals and timers during the watch of an attempt.
   struct Attendance {
-    explicit Attendance(boost::asio::io_context& io) : signals(io), timer(io) {}
-    boost::asio::signal_set signals;
+    explicit Attendance(boost::asio::io_context& io) : timer(io) {}
+    std::optional<InterruptWatch> interrupts;
     boost::asio::steady_timer timer;
     std::function<void()> give_up;
   };
@@ -182,20 +258,9 @@ class Following {
     warn_ = std::move(warn);
     auto attendance = std::make_shared<Attendance>(io);
     attendance->give_up = std::move(give_up);
-    if (following_.interrupt_stops) {
-      attendance->signals.add(SIGINT);
-      AwaitSignal(*attendance);
-    }
+    if (interrupted_) attendance->interrupts.emplace(io, *interrupted_, [this] { Interrupted(); });
     AwaitCheck(*attendance);
     return attendance;
-  }
-
-  void AwaitSignal(Attendance& attendance) {
-    attendance.signals.async_wait([this, &attendance](const boost::system::error_code& error, int) {
-      if (error) return;
-      Interrupted();
-      AwaitSignal(attendance);
-    });
   }
 
   // The lock of a head whose host lost its power may stay on some file systems.
@@ -252,6 +317,7 @@ class Following {
     JobState last = JobState::kVanished;
     OverTest is_over;
     for (;;) {
+      if (interrupted_ && interrupted_->Take()) Interrupted();
       if (NewestAttempt(job_) != run_dir) return std::nullopt;
       const auto status = StateOf(job_);
       if (status && (is_over.Has(status->state) || status->state == JobState::kQueued)) return *status;
@@ -276,6 +342,7 @@ class Following {
   const JobOfRun job_;
   const JobFollowing& following_;
   std::function<void(const std::string&)> warn_;
+  std::optional<Interrupts> interrupted_;
   int interrupts_ = 0;
   int last_code_ = 0;
 };

@@ -17,8 +17,9 @@ namespace muster {
 struct JobWait {
   // Called with each new state in words, and with each reason why the engine does not answer.
   std::function<void(const std::string& text)> on_state;
-  // Called for each SIGINT; empty: the signal ends this program.
-  std::function<void()> on_interrupt;
+  // Called for each SIGINT, also for one that comes as the wait ends; empty: the signal ends this program. Of
+  // AwaitHead.
+  std::function<void()> on_interrupt = {};
 };
 
 enum class WaitEnd : std::uint8_t {
