@@ -24,6 +24,10 @@ def called(words, **options):
     return done.stdout
 
 
+def again(row):
+    return "" if row["steps_lost"] is None else f"; {row['steps_lost']:.0f} steps again"
+
+
 def drill(muster, folder):
     """In the testbed: the drill as text and as JSON from one call, whose folder all hosts share."""
     here = pathlib.Path(os.environ["TESTBED"]) / "day"
@@ -36,8 +40,9 @@ def drill(muster, folder):
     (folder / "drill.json").write_text(said)
     said = json.loads(said)
     (folder / "drill.txt").write_text("".join(
-        f"{row['at']:6.1f} s {row['outcome']:<7}{row['fault']}: {row['happened']}\n" for row in said["faults"]) +
-        f"{said['as_simulated']} of {said['decisions']} decisions are those of the simulation\n")
+        f"{row['at']:6.1f} s {row['outcome']:<7}{row['fault']}: {row['happened']}{again(row)}\n"
+        for row in said["faults"]) + f"{said['as_simulated']} of {said['decisions']} decisions are those of the "
+        f"simulation; {said['steps_lost']:.0f} steps were done again\n")
     runs = [run["run_dir"] for run in said["runs"]]
     (folder / "ledger.txt").write_text(called([muster, "report", "--ledger", runs[-1]], cwd=here, env=env))
     (folder / "report.txt").write_text(called([muster, "report", runs[-1]], cwd=here, env=env))

@@ -166,6 +166,18 @@ TEST_F(JudgedByPeers, AKillIsNoticed) {
   EXPECT_TRUE(Says(from_scratch.rows[0].happened, "it began again at step 1, and not from step_30"));
 }
 
+TEST_F(JudgedByPeers, AnEarlierFaultOfTheProcessIsNotTheCause) {
+  Add(1, FaultInjected{FaultKind::kStop, "worker.1", 0, "host1", 1'000});
+  Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
+  FailsWithRestart(4.004, "");
+  StartsAgain(5);
+  const JudgedDrill judged = Judge(31);
+  ASSERT_EQ(judged.rows.size(), 3U);
+  EXPECT_EQ(judged.rows[0].happened, "the run goes on");
+  EXPECT_TRUE(judged.rows[0].ok) << judged.rows[0].expected;
+  EXPECT_TRUE(judged.rows[1].ok) << judged.rows[1].fault << ": " << judged.rows[1].happened;
+}
+
 TEST_F(JudgedByPeers, AKillThatNobodyNoticesIsWrong) {
   Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
   const JudgedDrill judged = Judge(31);

@@ -401,12 +401,11 @@ class RunInDrill final : private FailureSource {
     return limit > 0 && static_cast<double>(fault.lasts_ms) / 1000 > limit;
   }
 
-  // Whether the attempt failed by another fault.
-  bool ExplainedByAnother(const Injected& injected) const {
-    return std::any_of(faults_.begin(), faults_.end(), [&](const Injected& other) {
-      return Counts(other.fault) && other.process && other.process == injected.process &&
-             other.fault.attempt == injected.fault.attempt;
-    });
+  // Whether the decision was made after the fault and before the next one, which waits until the job is whole again.
+  bool Follows(const Injected& injected, const NumberedDecision& decision) const {
+    const auto next =
+        std::find_if(faults_.begin(), faults_.end(), [&](const Injected& other) { return other.seq > injected.seq; });
+    return decision.seq > injected.seq && (next == faults_.end() || decision.seq < next->seq);
   }
   // The decision about the failure of that attempt; null: there was none.
   static const NumberedDecision* About(const Decisions& decisions, std::optional<ProcessId> process,
@@ -429,8 +428,6 @@ class RunInDrill final : private FailureSource {
   // decided on first. The first decision after the fault, before the next one, that covers its process or machine;
   // null: there is none.
   const NumberedDecision* Covering(const Injected& injected) const {
-    const auto next =
-        std::find_if(faults_.begin(), faults_.end(), [&](const Injected& other) { return other.seq > injected.seq; });
     const auto covers = [&](const NumberedDecision& each) {
       const bool host = std::any_of(each.replacements.begin(), each.replacements.end(),
                                     [&](const auto& replaced) { return replaced.host == injected.machine; });
@@ -442,8 +439,7 @@ class RunInDrill final : private FailureSource {
              });
     };
     for (const NumberedDecision& each : decisions_.all) {
-      const bool between = each.seq > injected.seq && (next == faults_.end() || each.seq < next->seq);
-      if (between && each.process && covers(each)) return &each;
+      if (Follows(injected, each) && each.process && covers(each)) return &each;
     }
     return nullptr;
   }
@@ -454,18 +450,17 @@ class RunInDrill final : private FailureSource {
     row.fault = DrillFaultText({fault.kind, fault.process.empty() ? fault.host : fault.process + " on " + fault.host, 0,
                                 Outlasts(fault) ? 0 : static_cast<double>(fault.lasts_ms) / 1000});
     row.at = injected.at;
-    const bool explains = Counts(fault) || !ExplainedByAnother(injected);
-    const NumberedDecision* real = !explains      ? nullptr
-                                   : Loses(fault) ? AboutLoss(decisions_, injected.machine, "host")
-                                                  : About(decisions_, injected.process, fault.attempt);
-    if (real == nullptr && explains && Counts(fault)) {
+    const NumberedDecision* real = Loses(fault) ? AboutLoss(decisions_, injected.machine, "host")
+                                                : About(decisions_, injected.process, fault.attempt);
+    if (real != nullptr && !Follows(injected, *real)) real = nullptr;
+    if (real == nullptr && Counts(fault)) {
       real = Covering(injected);
       if (real != nullptr) row.fault += fmt::format(", by {}", ProcessName(plan_, plan_.processes[*real->process]));
     }
-    const NumberedDecision* const simulated = !explains         ? nullptr
-                                              : real != nullptr ? About(simulated_, real->process, real->attempt)
-                                              : Loses(fault)    ? AboutLoss(simulated_, injected.machine, kUnknownClass)
-                                                                : About(simulated_, injected.process, fault.attempt);
+    const NumberedDecision* simulated = real != nullptr  ? About(simulated_, real->process, real->attempt)
+                                        : !Counts(fault) ? nullptr
+                                        : Loses(fault)   ? AboutLoss(simulated_, injected.machine, kUnknownClass)
+                                                         : About(simulated_, injected.process, fault.attempt);
     row.expected = simulated == nullptr ? "the run goes on" : DecisionText(place_, *simulated);
     row.happened = real == nullptr ? "the run goes on" : DecisionText(place_, *real);
     row.ok = (real == nullptr) == (simulated == nullptr) && (real == nullptr || Same(*real, *simulated)) &&
