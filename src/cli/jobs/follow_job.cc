@@ -1,7 +1,6 @@
 #include "cli/jobs/follow_job.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,7 +13,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
@@ -38,43 +37,39 @@ constexpr int kLastLooks = 8;
 // or between two, is kept for the next. At most one of these exists.
 class Interrupts {
  public:
-  Interrupts() {
-    std::array<int, 2> ends = {-1, -1};
-    if (::pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) != 0) return;  // SIGINT ends this program then
-    read_.reset(ends[0]);
-    write_.reset(ends[1]);
-    written = write_.get();
+  Interrupts() : pending_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE)) {
+    if (!pending_) return;  // SIGINT ends this program then
+    counted = pending_.get();
     struct sigaction caught = {};
     caught.sa_handler = [](int) {
       const int error = errno;
-      [[maybe_unused]] const ssize_t wrote = ::write(written, "", 1);  // a full pipe has enough of them
+      ::eventfd_write(counted, 1);
       errno = error;
     };
     caught.sa_flags = SA_RESTART;
     ::sigaction(SIGINT, &caught, &before_);
   }
   ~Interrupts() {
-    if (read_) ::sigaction(SIGINT, &before_, nullptr);
+    if (pending_) ::sigaction(SIGINT, &before_, nullptr);
   }
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
   // Takes one that came.
   bool Take() {
-    char byte = 0;
-    return read_ && ::read(read_.get(), &byte, 1) == 1;
+    eventfd_t one = 0;
+    return pending_ && ::eventfd_read(pending_.get(), &one) == 0;
   }
   // For a loop: readable while there is one.
-  int Duplicate() const { return read_ ? ::fcntl(read_.get(), F_DUPFD_CLOEXEC, 0) : -1; }
+  int Duplicate() const { return pending_ ? ::fcntl(pending_.get(), F_DUPFD_CLOEXEC, 0) : -1; }
 
  private:
-  static volatile std::sig_atomic_t written;
+  static volatile std::sig_atomic_t counted;
 
-  UniqueFd read_;
-  UniqueFd write_;
+  UniqueFd pending_;
   struct sigaction before_ = {};
 };
-volatile std::sig_atomic_t Interrupts::written = -1;
+volatile std::sig_atomic_t Interrupts::counted = -1;
 
 // Calls `handle` from the loop for each SIGINT.
 class InterruptWatch {
