@@ -3,12 +3,14 @@
 with ASHA and promotion. Prints for each seed the device time until a trial has reached the target.
 
 usage: digits_search.py [--muster build/release/bin/muster] [--seeds 20] [--first 0] [--target 0.958] [--seconds 60]
+                        [--until end|any]
 
 The device time is the time of all attempts, one at a time, up to the end of the first whose result reaches the target:
   end     the result of a trial that ran to its end
   any     up to the end of the first attempt that has reached it after any pass
   passes  over the training data until `end`, which do not depend on what else the machine does
-A search that did not reach it within --seconds counts with the time that it took (marked >).
+A search ends when it has reached the one of --until; one that did not within --seconds counts with the time that it
+took (marked >).
 """
 
 import argparse
@@ -97,12 +99,12 @@ def search(muster, kind, seed, options):
         while sweep.poll() is None:
             journals = list((folder / "home").rglob("journal.jsonl"))
             journal = min(journals, key=lambda one: len(one.parts), default=None)
-            if journal is not None and Reached(journal, options.target, False).until["end"] is not None:
-                sweep.send_signal(signal.SIGINT)
+            if journal is not None and Reached(journal, options.target, options.until == "any").until[options.until]:
+                sweep.send_signal(signal.SIGTERM)
                 sweep.wait()
             time.sleep(0.5)
         errors = sweep.stderr.read()
-        if sweep.returncode not in (0, 130):
+        if sweep.returncode not in (0, 143):
             raise SystemExit("%s, seed %d: %s" % (kind, seed, errors))
         return Reached(journal, options.target)
 
@@ -114,6 +116,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--target", type=float, default=0.958)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--until", choices=("end", "any"), default="end")
     options = parser.parse_args()
     times = {kind: {"end": [], "any": [], "passes": []} for kind in SEARCHES}
     for seed in range(options.first, options.first + options.seeds):
@@ -121,11 +124,13 @@ def main():
             reached = search(options.muster.resolve(), kind, seed, options)
             shown = []
             for what, value in reached.until.items():
+                if options.until == "any" and what != "any":
+                    continue
                 times[kind][what].append(value or reached.total[what])
                 shown.append("%s %s%.2f" % (what, "" if value else ">", value or reached.total[what]))
             print("  seed %3d  %-20s  %s   %d trials, best %.6f" %
                   (seed, kind, "  ".join(shown), reached.trials, reached.best), flush=True)
-    for what in ("end", "any", "passes"):
+    for what in ("end", "any", "passes") if options.until == "end" else ("any",):
         medians = [statistics.median(times[kind][what]) for kind in SEARCHES]
         print("  %s: median %.2f and %.2f: ratio %.2f" %
               (what, medians[0], medians[1], medians[1] / medians[0]))
