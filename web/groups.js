@@ -131,5 +131,65 @@
       el("p", { class: "hint" }, `${groups.length > MOST_GROUPS ? `and ${muster.count(groups.length - MOST_GROUPS)} more; ` : ""}a group has the trials that differ in ${name} alone; means are over those that succeeded`));
   };
 
+  // The points of sweeps that repeat each point with several seeds, with their repetitions below them.
+  muster.view({
+    id: "points",
+    title: "Points",
+    kinds: ["sweep", "compare"],
+    wide: true,
+    when: (model) => model.sources.some((source) => source.points),
+    build(section, { model, state }) {
+      const open = new Set();
+      const resultOf = (source, row) => {
+        const column = model.column("value") || model.column(model.scaleOf(source));
+        return column && Number.isFinite(column.number(row)) ? muster.number(column.number(row)) : "";
+      };
+      const trialLine = (source, trial) => {
+        const row = model.rowOf.get(`${source}:${trial}`);
+        const texts = row === undefined ? [] : [model.column("state").text(row), resultOf(source, row)];
+        const text = texts.filter(Boolean).join(", ");
+        const line = el("li", { "data-row": row ?? null }, `trial ${trial}${text ? `: ${text}` : ""}`);
+        if (row !== undefined) {
+          line.addEventListener("pointerenter", () => state.light(row));
+          line.addEventListener("pointerleave", () => state.light(-1));
+          line.addEventListener("click", () => state.pin(row));
+        }
+        return line;
+      };
+      const details = (source, point, count) => {
+        const key = `${source}:${point.trials[0]}`;
+        const all = el("details", { open: open.has(key) ? "" : null },
+          el("summary", {}, `${point.results} of ${count}`), el("ul", { class: "repetitions" }, point.trials.map((trial) => trialLine(source, trial))));
+        all.addEventListener("toggle", () => (all.open ? open.add(key) : open.delete(key)));
+        return all;
+      };
+      const tableOf = (of, source) => {
+        const { points, seed, count, median, total } = of;
+        const metric = (model.sources[source].objective || { metric: "loss" }).metric;
+        const heads = ["point", `${median ? "median" : "mean"} ${metric}`, "deviation", "results"];
+        const nameOfPoint = (point) => Object.entries(point).map(([name, value]) => `${name} ${muster.number(value)}`).join(", ") || "all";
+        return el("div", { class: "scrolls" },
+          model.sources.length > 1 ? el("h3", {}, model.sources[source].label) : null,
+          el("table", { class: "plain", "aria-label": "points" },
+            el("thead", {}, el("tr", {}, heads.map((text, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null }, text)))),
+            el("tbody", {}, points.map((one) => {
+              const name = nameOfPoint(one.point);
+              return el("tr", { class: one.ranked ? null : "soft" },
+                el("td", { title: name.length > 80 ? name : null }, muster.shortened(name, 80)),
+                el("td", { class: "number" }, one.value === null ? "–" : muster.number(one.value)),
+                el("td", { class: "number" }, one.results > 1 ? `± ${deviationText(one.deviation)}` : "–"),
+                el("td", {}, details(source, one, count)));
+            }))),
+          el("p", { class: "hint" }, `${total > points.length ? `and ${muster.count(total - points.length)} more; ` : ""}each point is tried with ${count} values of ${seed}; one without all ${count} results is not ranked, and a repetition that failed, was stopped or is paused is no result`));
+      };
+      const fill = () => {
+        section.replaceChildren(section.firstChild, ...model.sources.map((source, i) => (source.points ? tableOf(source.points, i) : "")).filter(Boolean));
+      };
+      fill();
+      state.on("data", fill);
+      return { plots: [] };
+    },
+  });
+
   Object.assign(muster, { groupsOf, repeated, moments, meanText, levelled, meanCurve, meanOver, groupTable });
 })();

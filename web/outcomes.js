@@ -185,7 +185,7 @@
 
   // --- failures
 
-  const isFailure = (text) => !["", "ok", "infeasible", "stopped", "running", "again", "interrupted", "lost"].includes(text);
+  const isFailure = (text) => !["", "ok", "infeasible", "stopped", "paused", "running", "again", "interrupted", "lost"].includes(text);
 
   // The ended rows by host and by value: {name, value, over, failed}, those with the largest share of failures first.
   const failuresBy = (model, rows) => {
@@ -268,7 +268,7 @@
     id: "rungs",
     title: "Early stopping",
     kinds: ["sweep", "compare"],
-    when: (model) => model.sources.some((source) => (source.rungs || []).length || ruleOf(source)) || (model.column("state") && model.column("state").values.includes("stopped")),
+    when: (model) => model.sources.some((source) => (source.rungs || []).length || ruleOf(source)) || (model.column("state") && model.column("state").values.some((text) => text === "stopped" || text === "paused")),
     build(section, page) {
       const fill = () => {
         const { model } = page;
@@ -290,8 +290,9 @@
         });
         const state = model.column("state");
         const why = model.column("why");
-        const stopped = d3.range(model.count).filter((row) => state && state.text(row) === "stopped");
-        const list = stopped.length ? el("details", {}, el("summary", {}, `${muster.plural(stopped.length, "trial")} stopped early, and when`),
+        const stopped = d3.range(model.count).filter((row) => state && ["stopped", "paused"].includes(state.text(row)));
+        const how = stopped.some((row) => state.text(row) === "paused") ? "stopped early or paused" : "stopped early";
+        const list = stopped.length ? el("details", {}, el("summary", {}, `${muster.plural(stopped.length, "trial")} ${how}, and when`),
           el("ul", { class: "dense" }, stopped.slice(0, MOST_STOPS).map((row) => el("li", {}, `${muster.rowName(model, row)}${why && why.text(row) ? `: ${why.text(row)}` : ""}`))), stopped.length > MOST_STOPS ? el("p", { class: "hint" }, `and ${muster.count(stopped.length - MOST_STOPS)} more`) : "") : el("p", {}, "No trial was stopped early.");
         section.replaceChildren(section.firstChild, ...blocks, list);
       };

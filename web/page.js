@@ -4,7 +4,7 @@
 
 (() => {
   const { el } = muster;
-  const ORDER = ["summary", "outcome", "differences", "setup", "failure", "curves", "history", "parallel", "importance", "scatter", "heatmap", "startup", "lanes", "usage", "failures", "rungs", "devices", "plan", "logs", "table"];
+  const ORDER = ["summary", "points", "outcome", "differences", "setup", "failure", "curves", "history", "parallel", "importance", "scatter", "heatmap", "startup", "lanes", "usage", "failures", "rungs", "devices", "plan", "logs", "table"];
   const FILTERED = new Set(["sweep", "compare", "run"]);
 
   let page = null;

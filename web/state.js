@@ -203,7 +203,7 @@
   muster.isDark = () => matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
 
   const STATES = {
-    ok: "#2f9e62", running: "#3b78c3", stopped: "#8a93a0", interrupted: "#b4a13c", lost: "#a0522d", again: "#d8902a",
+    ok: "#2f9e62", running: "#3b78c3", stopped: "#8a93a0", paused: "#7a86b8", interrupted: "#b4a13c", lost: "#a0522d", again: "#d8902a",
     origin: "#c9403c", victim: "#d8902a", not_started: "#b8bec7", failed: "#c9403c", starting: "#9fb8d8", ready: "#3b78c3",
     oom_device: "#b5338a", oom_host: "#8d4bb0", diverged: "#e08214", timeout: "#8c6d46", host_lost: "#a0522d",
     preempted: "#5f7c8a", user_error: "#c9603c", crash: "#c9403c", stalled: "#6b6b9e", no_result: "#a59a86", infeasible: "#7a8f3a",

@@ -78,6 +78,22 @@ class Sweep(Labelled):
         words = ["ls", self.path, "--json"] + options(where=where, sort=sort, limit=limit)
         return _flat(parts(ask(words, nothing_is=(1,)), "trials"))
 
+    def points(self) -> Table:
+        """Of a sweep that repeats its points with several seeds: a Table with a row for each point, the best
+        first; else an empty one.
+
+        Columns: the swept parameters without the seed, value (the mean or median of the results), deviation,
+        results (how many repetitions have succeeded), ranked (all have), trials. A parameter with one of
+        these names is param.NAME."""
+        table = Table()
+        listed = ask(["ls", self.path, "--json"], nothing_is=(1,))
+        for row in parts(listed, "points") if "points" in listed else []:
+            own = {name: row.get(name) for name in ("value", "deviation", "results", "ranked", "trials")}
+            swept = {"param." + name if name in own else name: value
+                     for name, value in part(row, "point", dict).items()}
+            table.append({**swept, **own})
+        return table
+
     def best(self, n: Optional[int] = None, where: Optional[str] = None) -> Table:
         """The n best trials that succeeded, as rows of `trials()`, with `where` of those for which the
         condition holds; muster.Error if there are none. Without n the best one, and of a sweep with two

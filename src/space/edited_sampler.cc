@@ -65,6 +65,15 @@ class EditedSampler final : public Sampler {
       if (first + i >= kept_.size()) now_->Recall(first + i, {points[i]});
     }
   }
+  void RecallChosen(std::uint64_t first, const std::vector<Point>& points) override {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (first + i >= kept_.size()) now_->RecallChosen(first + i, {points[i]});
+    }
+  }
+  void Widen(std::uint64_t trials) override {
+    now_->Widen(trials);
+    Sampler::Widen(trials);
+  }
   SuggestedPoint Explain(std::uint64_t trial) override {
     return now_->is_sequence() ? Sampler::Explain(trial) : now_->Explain(trial);
   }

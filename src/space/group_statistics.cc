@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 namespace muster {
 namespace {
@@ -59,6 +60,10 @@ double MedianOf(std::vector<double> values) {
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+double ValueOfGroup(std::vector<double> values, bool median) {
+  return median ? MedianOf(std::move(values)) : StatisticsOf(values).mean;
 }
 
 double StudentAbove(double t, double freedom) {

@@ -17,6 +17,9 @@ GroupStatistics StatisticsOf(const std::vector<double>& values);
 // Of the middle two, if their number is even, the mean. `values`: at least one.
 double MedianOf(std::vector<double> values);
 
+// What the results of a group say together: their median, or their mean. `values`: at least one.
+double ValueOfGroup(std::vector<double> values, bool median);
+
 // The probability that Student's t with so many degrees of freedom (above 0) is greater than `t`.
 double StudentAbove(double t, double freedom);
 

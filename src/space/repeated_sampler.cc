@@ -51,37 +51,41 @@ class RepeatedSampler final : public Sampler {
     return PointOf(groups_[asked.group], asked.seed);
   }
 
-  void Recall(std::uint64_t first, const std::vector<Point>& points) override {
+  void Recall(std::uint64_t first, const std::vector<Point>& points) override { Recall(first, points, false); }
+  // With the seeds that were named, and no others.
+  void RecallChosen(std::uint64_t first, const std::vector<Point>& points) override { Recall(first, points, true); }
+
+  void Recall(std::uint64_t first, const std::vector<Point>& points, bool chosen) {
     for (std::size_t i = 0; i < points.size(); ++i) {
       Point point = points[i];
       auto seed = point.extract(choice().seeds->param);
       const auto [known, is_new] = by_point_.emplace(PointText(point), groups_.size());
       if (is_new) {
         inner_->Recall(groups_.size(), {point});
-        groups_.push_back({.point = std::move(point)});
+        const bool inside = !chosen || points_->Locate(point).has_value();
+        groups_.push_back({.point = std::move(point), .inside = inside});
       }
       Group& group = groups_[known->second];
+      group.own = group.own || !chosen;
       const Value value = seed.empty() ? Value() : std::move(seed.mapped());
       if (trials_.emplace(first + i, Trial{known->second, value}).second) group.seeds.push_back(value);
       Sort(known->second);
     }
   }
 
-  void Tell(std::uint64_t trial, const TrialResult& result) override { Take(trial, result, &Sampler::Tell); }
+  void Tell(std::uint64_t trial, const TrialResult& result) override { Take(trial, result, false); }
 
-  // Of a group the mean of its seeds that have come to the rung.
+  // Of a group what those of its seeds say that have come to the rung.
   void TellRung(std::uint64_t trial, std::uint64_t rung, double loss) override {
     const auto asked = trials_.find(trial);
     if (asked == trials_.end()) return;
-    auto& losses = groups_[asked->second.group].rungs[rung];
-    losses[trial] = loss;
-    double sum = 0;
-    for (const auto& [one, its_loss] : losses) sum += its_loss;
-    inner_->TellRung(asked->second.group, rung, sum / static_cast<double>(losses.size()));
+    auto& at_rung = groups_[asked->second.group].rungs[rung];
+    at_rung[trial] = loss;
+    std::vector<double> losses;
+    for (const auto& [one, its_loss] : at_rung) losses.push_back(its_loss);
+    inner_->TellRung(asked->second.group, rung, ValueOfGroup(std::move(losses), choice().seeds->median));
   }
-  void TellStopped(std::uint64_t trial, const TrialResult& result) override {
-    Take(trial, result, &Sampler::TellStopped);
-  }
+  void TellStopped(std::uint64_t trial, const TrialResult& result) override { Take(trial, result, true); }
 
   void TellImpossible(std::uint64_t trial) override {
     const auto asked = trials_.find(trial);
@@ -116,7 +120,7 @@ class RepeatedSampler final : public Sampler {
       Group& group = groups_[number];
       if (group.outside || points_->Locate(group.point)) continue;
       group.outside = true;
-      ++outside_;
+      group.inside = false;
       Sort(number);
     }
   }
@@ -131,14 +135,17 @@ class RepeatedSampler final : public Sampler {
   }
 
  private:
-  // `tell` passes on what the group's results say together.
-  void Take(std::uint64_t trial, const TrialResult& result, void (Sampler::*tell)(std::uint64_t, const TrialResult&)) {
+  // A repetition that was stopped early is no result of its point, whose other repetitions may be better than it.
+  void Take(std::uint64_t trial, const TrialResult& result, bool stopped) {
     const auto asked = trials_.find(trial);
     if (asked == trials_.end()) return;
     Group& group = groups_[asked->second.group];
     group.results[trial] = result;
     group.impossible.erase(trial);  // it was, and is tried after all
-    (*inner_.*tell)(asked->second.group, Together(group));
+    stopped ? void(group.stopped[trial] = result.paused) : void(group.stopped.erase(trial));
+    const TrialResult together = Together(group);
+    group.stopped.empty() ? inner_->Tell(asked->second.group, together)
+                          : inner_->TellStopped(asked->second.group, together);
     Count(asked->second.group);
     Race();
   }
@@ -148,11 +155,14 @@ class RepeatedSampler final : public Sampler {
     std::vector<Value> seeds = {};                                        // that were asked for
     std::map<std::uint64_t, TrialResult> results = {};                    // by trial
     std::set<std::uint64_t> impossible = {};                              // of these
+    std::map<std::uint64_t, bool> stopped = {};                           // likewise; whether it may continue
     std::map<std::uint64_t, std::map<std::uint64_t, double>> rungs = {};  // losses by rung and trial
     std::string out = {};                                                 // why it gets no further seed; empty: it does
     GroupStatistics statistics = {};                                      // of its losses; of a failed one empty
     bool feasible = true;
     bool outside = false;  // the space has its point no more: it gets no further seed, and none is left out
+    bool inside = true;    // the space has its point
+    bool own = false;      // the sampler has asked for it; one that only users chose gets no seeds but theirs
   };
   struct Trial {
     std::size_t group = 0;
@@ -183,14 +193,18 @@ class RepeatedSampler final : public Sampler {
   static bool HasFailed(const Group& group) {
     return LossesOf(group).size() + group.impossible.size() < group.results.size();
   }
+  // What stopped ones reported until then cannot be compared with what the others have at their end.
+  static bool IsMixed(const Group& group) {
+    return !group.stopped.empty() && group.stopped.size() + group.impossible.size() < group.results.size();
+  }
 
   // What the results of a group say together.
   TrialResult Together(const Group& group) const {
     TrialResult together;
-    if (HasFailed(group)) return together;
+    if (HasFailed(group) || IsMixed(group)) return together;
     const std::vector<double> losses = LossesOf(group);
     if (losses.empty()) return together;
-    together.loss = choice().seeds->median ? MedianOf(losses) : StatisticsOf(losses).mean;
+    together.loss = ValueOfGroup(losses, choice().seeds->median);
     together.repeats = losses.size();
     std::vector<double> second;
     for (const auto& [trial, result] : group.results) {
@@ -201,14 +215,14 @@ class RepeatedSampler final : public Sampler {
         if (!(result.excess[i] <= together.excess[i])) together.excess[i] = result.excess[i];
       }
     }
-    if (!second.empty()) together.second = choice().seeds->median ? MedianOf(second) : StatisticsOf(second).mean;
+    if (!second.empty()) together.second = ValueOfGroup(second, choice().seeds->median);
     return together;
   }
 
   // A group is waiting, if it is to have further seeds, left out, if it is not although there are some, or neither.
   void Sort(std::size_t number) {
     const Group& group = groups_[number];
-    const bool whole = SeedsLeft(group).empty();
+    const bool whole = SeedsLeft(group).empty() || !group.own;
     waiting_.erase(number);
     left_out_.erase(number);
     if (!whole && !group.outside) (group.out.empty() ? waiting_ : left_out_).insert(number);
@@ -224,7 +238,7 @@ class RepeatedSampler final : public Sampler {
       freedom_ += sign * freedom;
     };
     weigh(-1);
-    group.statistics = HasFailed(group) ? GroupStatistics{} : StatisticsOf(LossesOf(group));
+    group.statistics = HasFailed(group) || !group.stopped.empty() ? GroupStatistics{} : StatisticsOf(LossesOf(group));
     weigh(1);
     group.feasible = IsFeasible(Together(group).excess);
     const auto better = [&](std::size_t one) {
@@ -250,6 +264,8 @@ class RepeatedSampler final : public Sampler {
       Group& group = groups_[number];
       if (HasFailed(group)) {
         group.out = "one of its seeds has no result";
+      } else if (std::any_of(group.stopped.begin(), group.stopped.end(), [](const auto& one) { return !one.second; })) {
+        group.out = "one of its seeds was stopped early";
       } else if (best_ && best_ != number && choice().seeds->race) {
         const Group& best = groups_[*best_];
         const auto chance = PooledTest(group.statistics, best.statistics, pooled);
@@ -261,35 +277,63 @@ class RepeatedSampler final : public Sampler {
     }
   }
 
-  // The next seed of the best group that is to have one, and else another point. Nothing while both depend on results
-  // that are yet to come.
+  // The next seed of the best group that is to have one, then another point, and then the next seed of a group with a
+  // paused repetition. Nothing while all depend on results that are yet to come.
   std::optional<Point> Next() {
     const Group* next = nullptr;
+    const Group* paused = nullptr;
     for (const std::size_t number : waiting_) {
       const Group& group = groups_[number];
       // In a race after the results of the seeds before it; a chosen point may have had others.
       if (choice().seeds->race && group.results.size() < group.seeds.size()) continue;
-      if (next == nullptr || group.statistics.mean < next->statistics.mean) next = &group;
+      if (!group.stopped.empty()) {
+        if (paused == nullptr) paused = &group;
+      } else if (next == nullptr || group.statistics.mean < next->statistics.mean) {
+        next = &group;
+      }
     }
     if (next != nullptr) return PointOf(*next, SeedsLeft(*next).front());
-    if (auto point = NextPoint()) return PointOf({.point = *std::move(point)}, seeds_.front());
+    if (auto point = NextPoint()) return point;
+    if (paused != nullptr) return PointOf(*paused, SeedsLeft(*paused).front());
     const bool open = std::any_of(groups_.begin(), groups_.end(),
                                   [](const Group& group) { return group.results.size() < group.seeds.size(); });
     if (open || groups_.empty()) return std::nullopt;
+    for (const Group& group : groups_) {  // of those that users began
+      if (!group.own && group.inside && !SeedsLeft(group).empty()) {
+        return PointOf(group, SeedsLeft(group).front());
+      }
+    }
     // Chosen points may be among those of the sampler: there are fewer than trials. One that is known is not repeated.
     return PointOf(groups_.front(), groups_.front().seeds.front());
   }
 
-  // Of a sequence the next one that is not known; a sampler that learns knows the groups as its trials.
+  // How many trials its groups are, those to come included.
+  std::uint64_t Reserved() const {
+    std::uint64_t trials = 0;
+    for (const Group& group : groups_) {
+      if (!group.outside) trials += group.own ? std::max(group.seeds.size(), seeds_.size()) : group.seeds.size();
+    }
+    return trials;
+  }
+
+  // The first repetition of a further point. Of a sequence the next one that it has not asked for; a sampler that
+  // learns knows the groups as its trials.
   std::optional<Point> NextPoint() {
     if (!inner_->is_sequence()) {
-      if (groups_.size() - outside_ >= inner_->size()) return std::nullopt;
+      const auto inside =
+          std::count_if(groups_.begin(), groups_.end(), [](const Group& group) { return group.inside; });
+      if (Reserved() >= size() || static_cast<std::uint64_t>(inside) >= inner_->limit()) return std::nullopt;
       auto points = inner_->Ask(groups_.size(), 1);
-      return points.empty() ? std::nullopt : std::optional(std::move(points.front()));
+      if (points.empty()) return std::nullopt;
+      return PointOf({.point = std::move(points.front())}, seeds_.front());
     }
     for (; next_ < inner_->size(); ++next_) {
       Point point = inner_->At(next_);
-      if (!by_point_.contains(PointText(point))) return point;
+      const auto known = by_point_.find(PointText(point));
+      if (known == by_point_.end()) return PointOf({.point = std::move(point)}, seeds_.front());
+      const Group& group = groups_[known->second];
+      if (group.own) continue;
+      if (const auto left = SeedsLeft(group); !left.empty()) return PointOf(group, left.front());
     }
     return std::nullopt;
   }
@@ -299,7 +343,6 @@ class RepeatedSampler final : public Sampler {
   std::unique_ptr<Sampler> inner_;
   std::uint64_t next_ = 0;  // of a sequence
   std::vector<Group> groups_;
-  std::size_t outside_ = 0;  // how many of them
   std::map<std::string, std::size_t> by_point_;
   std::map<std::uint64_t, Trial> trials_;
   std::set<std::size_t> waiting_;   // groups that are to have further seeds

@@ -90,6 +90,7 @@ struct TrialResult {
   std::optional<double> second = {};  // its second objective, likewise, if the sweep has one
   // By constraint: how far its metric is beyond the bound, at most 0 if it holds; not a number: unknown.
   std::vector<double> excess = {};
+  bool paused = false;  // of a trial that was stopped: it may continue
 
   bool operator==(const TrialResult&) const = default;
 };
@@ -148,6 +149,12 @@ class Sampler {
   virtual SuggestedPoint Explain(std::uint64_t trial) { return {.point = At(trial)}; }
   // Points that an earlier head asked for, as recorded in the sweep's journal; in its order, with Tell().
   virtual void Recall(std::uint64_t first, const std::vector<Point>& points);
+  // As Recall(), of points that users chose: no further trials follow from them.
+  virtual void RecallChosen(std::uint64_t first, const std::vector<Point>& points) { Recall(first, points); }
+  // Whether the space has the point.
+  bool Has(const Point& point) const { return space_->Locate(point).has_value(); }
+  // There can be so many trials more, at points that the space does not have.
+  virtual void Widen(std::uint64_t trials) { limit_ += trials; }
 
  protected:
   // `all`, `most`: the numbers of trials of all shards together, at first and after Extend().

@@ -72,6 +72,57 @@ TEST_P(GeneratedSweeps, HaveTheNumbersOfTheirJournal) {
 
 INSTANTIATE_TEST_SUITE_P(Trials, GeneratedSweeps, ::testing::Range(1U, 21U));
 
+// Points that are repeated: with failures, repetitions that were stopped, and points without a result.
+TEST_P(GeneratedSweeps, HaveTheValuesOfTheirRepeatedPoints) {
+  constexpr std::uint64_t kSeeds = 3;
+  std::vector<SweepEntry> entries = MadeSweep(GetParam(), 40 + GetParam());
+  for (SweepEntry& entry : entries) {
+    if (auto* began = std::get_if<SweepBegan>(&entry)) began->seeds = {"workers", kSeeds, GetParam() % 2 == 0};
+    auto* attempt = std::get_if<AttemptBegan>(&entry);
+    if (attempt == nullptr) continue;
+    attempt->point = {{"lr", 0.5 / static_cast<double>(1 + attempt->trial / kSeeds)},
+                      {"optimizer", "adam"},
+                      {"workers", static_cast<std::int64_t>(attempt->trial % kSeeds)}};
+    attempt->id = PointId(attempt->point);
+    attempt->resumed = {};
+  }
+  ExpectRecomputed(SweepFolder(FileOf(GetParam() % 3 == 1), entries));
+}
+
+TEST(TrialResults, ArePausedIfTheyMayContinue) {
+  std::vector<SweepEntry> entries = Begin(3);
+  const auto add = [&](auto entry) { entries.emplace_back(std::move(entry)); };
+  for (const TrialNumber trial : {0U, 1U, 2U}) {
+    add(AttemptBegins(trial, 0));
+    StopDecision decision{0, trial + 1, trial + 1, trial == 2 ? 1U : 0U, true};
+    decision.paused = trial < 2;
+    add(RungReached{trial, 0, 2, 0.5 + static_cast<double>(trial), decision});
+    add(AttemptEnds(trial, 0, TrialClass::kStopped, 0.5 + static_cast<double>(trial)));
+  }
+  add(TrialPromoted{0, 0, 3, 1, 1});
+  AttemptBegan anew = AttemptBegins(0, 1);
+  anew.warning = "its checkpoint is missing";
+  add(anew);
+  add(SweepEnded{false, "ctrl-c", 130});
+  const SweepFolder folder(FileOf(false), entries);
+  const json trials = json::parse(folder.Muster({"ls", "made", "--json"}).out)["trials"];
+  EXPECT_EQ(trials[0]["state"], "lost") << "it runs again";
+  EXPECT_EQ(trials[1]["state"], "paused");
+  EXPECT_EQ(trials[2]["state"], "stopped");
+  EXPECT_EQ(json::parse(folder.Muster({"show", "made", "--json"}).out)["classes"],
+            (json{{"paused", 1}, {"stopped", 1}}));
+  EXPECT_NE(folder.Muster({"show", "made"}).out.find("1 stopped, 1 paused\n"), std::string::npos)
+      << folder.Muster({"show", "made"}).out;
+  EXPECT_NE(folder.Muster({"show", "made:1"}).out.find("paused\n"), std::string::npos);
+  EXPECT_NE(folder.Muster({"show", "made:0"}).out.find("  warning    its checkpoint is missing\n"), std::string::npos);
+  EXPECT_EQ(json::parse(folder.Muster({"show", "made:0", "--json"}).out)["attempts"][1]["warning"],
+            "its checkpoint is missing");
+  EXPECT_NE(folder.Muster({"ls", "made", "--where", "state == paused"}).out.find("paused"), std::string::npos);
+  const CommandResult csv = folder.Muster({"export", "made", "--csv"});
+  EXPECT_NE(csv.out.find(",paused,"), std::string::npos) << csv.out;
+  ExpectRecomputed(folder);
+}
+
 TEST(TrialResults, AreThoseOfTheKeptAttempt) {
   std::vector<SweepEntry> entries = Begin(4);
   const auto add = [&](auto entry) { entries.emplace_back(std::move(entry)); };

@@ -212,6 +212,31 @@ class ObjectivesPage(ExamplePage):
         self.assertEqual(first, [["best trials, smallest loss", ["0", "0.95", "0"]], ["best trials, largest acc", ["5", "0.5", "5"]]])
 
 
+class RepeatedPage(ExamplePage):
+    def test_lists_points_with_their_repetitions(self):
+        values = {}
+        for trial, k, value in zip(self.column("trial"), self.column("k"), self.column("value")):
+            values.setdefault(k, {})[trial] = value
+        rows = self.rows("#points tbody tr")
+        self.assertEqual([row[0] for row in rows], ["k 1", "k 2", "k 9"])
+        for row, k in zip(rows, (1, 2, 9)):
+            own = list(values[k].values())
+            self.assertAlmostEqual(float(row[1]), statistics.fmean(own), places=4)
+            self.assertAlmostEqual(float(row[2].removeprefix("± ")), statistics.stdev(own), delta=0.05 * statistics.stdev(own))
+            self.assertEqual(row[3].split("\n")[0], "3 of 3")
+        self.browser.js("document.querySelector('#points details').open = true")
+        trials = self.browser.js("return [...document.querySelectorAll('#points tr:first-child li')].map((one) => one.innerText)")
+        self.assertEqual(trials, [f"trial {trial}: ok, {value:g}" for trial, value in sorted(values[1].items())])
+        self.browser.js("muster.update({ sources: muster.page.model.sources })")
+        self.browser.settle()
+        self.assertTrue(self.browser.js("return document.querySelector('#points details').open"), "it stays open")
+
+    def test_keeps_the_trial_under_the_pointer_lit(self):
+        self.browser.js("document.querySelector('#points details').open = true")
+        self.browser.js("document.querySelector('#points li').click()")
+        self.assertEqual(self.browser.js("return muster.page.state.pinned"), True)
+
+
 class SeedsPage(ExamplePage):
     def average(self):
         self.browser.js("""

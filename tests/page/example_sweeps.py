@@ -94,6 +94,11 @@ SWEEPS = {
         "lr = muster.float { 0.1 }, width = muster.int { 8 }, seed = muster.int { 0 }",
         """space = { lr = { 0.003, 0.01, 0.03 }, width = { 8, 32 }, seed = muster.range(1, 5) },
            objective = muster.minimize "loss" """, "Five seeds of each configuration"),
+    "repeated": sweep(
+        "repeated", """ return string.format('{"step": 1, "loss": %.2f}\\n', p.k + 0.1 * (p.seed * p.seed) % 1) """,
+        "k = muster.int { 0 }, seed = muster.int { 0 }",
+        """space = { k = { 1, 2, 9 } }, seeds = { count = 3, race = false }, objective = muster.minimize "loss" """,
+        "Each point with three seeds"),
     "single": sweep(
         "single", """ return string.format('{"acc": %.4f, "fit_seconds": %.3f}\\n', 1 - 1 / p.trees - math.abs(p.depth - 9) / 40,
           p.trees * p.depth / 1000) """, "trees = muster.int { 10 }, depth = muster.int { 3 }",

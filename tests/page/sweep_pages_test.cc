@@ -28,7 +28,8 @@ TEST_P(SweepPages, ShowWhatTheyAreMadeOf) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SweepPages,
                          ::testing::Values("one", "none", "failed", "conditional", "long", "objectives", "seeds",
-                                           "resumed", "single", "smooth", "median", "stopped", "choices", "signs"),
+                                           "repeated", "resumed", "single", "smooth", "median", "stopped", "choices",
+                                           "signs"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 TEST_F(PageInBrowser, FitsThreeThousandTrials) {

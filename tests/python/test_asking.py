@@ -236,6 +236,15 @@ class Changing(ProgramTest):
         self.assertEqual(self.sweep.steer(slots=4, add_trials=20), {"slots": 4, "trials": 60})
         self.expect("steer", "--json", "--slots", "4", "--add-trials", "20")
 
+    def test_repeated_points_have_a_table_of_their_own(self):
+        self.answers('{"trials": []}')
+        self.assertEqual(list(self.sweep.points()), [])
+        self.answers('{"points": [{"point": {"lr": 0.1, "value": 7}, "value": 1.5, "deviation": 0.5, '
+                     '"results": 2, "ranked": false, "trials": [0, 3]}], "trials": []}')
+        self.assertEqual(list(self.sweep.points()), [
+            {"lr": 0.1, "param.value": 7, "value": 1.5, "deviation": 0.5, "results": 2, "ranked": False,
+             "trials": [0, 3]}])
+
     def test_points_are_enqueued(self):
         self.answers('{"trials": 61}')
         self.assertEqual(self.sweep.enqueue({"lr": 0.1, "sizes": [1, 2]}, {"lr": 1}), {"trials": 61})

@@ -70,6 +70,86 @@ TEST(RepeatedSampler, TriesEachPointWithEachSeedWithoutARace) {
   EXPECT_EQ(at_once.sampler->Ask(0, 12).size(), 12U) << "none waits for a result";
 }
 
+// What it reported until then would make its point look better or worse than it is.
+TEST(RepeatedSampler, DoesNotRankAPointWithARepetitionThatWasStoppedEarly) {
+  for (const bool paused : {false, true}) {
+    Repeated grid({Kind::kGrid}, Axis1(2));
+    const auto first = grid.sampler->Ask(0, 1);
+    ASSERT_EQ(first.size(), 1U);
+    TrialResult result(-5.0);  // better than all
+    result.paused = paused;
+    grid.sampler->TellStopped(0, result);
+    const auto left = grid.sampler->left_out();
+    EXPECT_EQ(left.size(), paused ? 0U : 2U) << "its further seeds";
+    if (!left.empty()) {
+      EXPECT_EQ(left.front().why, "one of its seeds was stopped early");
+    }
+    // It continues, and succeeds.
+    grid.sampler->Tell(0, TrialResult(0.5));
+    EXPECT_EQ(grid.sampler->left_out().size(), paused ? 0U : 2U) << "a decision stays";
+  }
+}
+
+TEST(RepeatedSampler, GivesAPointWithAPausedRepetitionItsNextSeedAfterAllOthers) {
+  Repeated grid({Kind::kGrid}, Axis1(2));
+  ASSERT_EQ(grid.sampler->Ask(0, 1).size(), 1U);
+  TrialResult paused(0.5);
+  paused.paused = true;
+  grid.sampler->TellStopped(0, paused);
+  for (std::uint64_t trial = 1; trial < 4; ++trial) {
+    const auto next = grid.sampler->Ask(trial, 1);
+    ASSERT_EQ(next.size(), 1U);
+    EXPECT_EQ(*next.front().at("x").AsInt(), 1) << trial;
+    grid.sampler->Tell(trial, 1.0);
+  }
+  const auto last = grid.sampler->Ask(4, 2);
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(PointText(last.front()), "seed=1, x=0");
+}
+
+TEST(RepeatedSampler, TriesOnlyTheNamedSeedOfAChosenPoint) {
+  Repeated grid({Kind::kGrid}, Axis1(2));
+  grid.sampler->Widen(1);
+  grid.sampler->Extend(7);
+  grid.sampler->RecallChosen(0, {{{"x", Value(7)}, {"seed", Value(1)}}});
+  grid.points.push_back({{"x", Value(7)}, {"seed", Value(1)}});
+  grid.sampler->Tell(0, 7.0);
+  grid.RunTo(7);
+  std::map<std::string, int> seeds;
+  for (const std::string& point : grid.tried) ++seeds[point.substr(point.find("x="))];
+  EXPECT_EQ(seeds["x=7"], 0) << "besides the one that was named";
+  EXPECT_EQ(seeds["x=0"], 3);
+  for (const std::string& why : grid.why) EXPECT_EQ(why.find("racing: after 1 of 3 seeds"), 0U) << why;
+}
+
+TEST(RepeatedSampler, CompletesAPointOfTheGridOfWhichAUserChoseOneSeed) {
+  Repeated grid({Kind::kGrid}, Axis1(2), false);
+  grid.sampler->RecallChosen(0, {{{"x", Value(1)}, {"seed", Value(2)}}});
+  grid.points.push_back({{"x", Value(1)}, {"seed", Value(2)}});
+  grid.sampler->Tell(0, 1.0);
+  grid.RunTo(6);
+  EXPECT_EQ(std::set<std::string>(grid.tried.begin(), grid.tried.end()),
+            (std::set<std::string>{"seed=0, x=0", "seed=1, x=0", "seed=2, x=0", "seed=0, x=1", "seed=1, x=1"}));
+}
+
+TEST(RepeatedSampler, LearnsAsManyPointsBesidesChosenSeeds) {
+  for (const Kind kind : {Kind::kTpe, Kind::kGp}) {
+    Repeated sampler({kind, 6, 3}, Axis1(30), false);
+    sampler.sampler->Widen(1);
+    sampler.sampler->Extend(20);
+    for (const std::int64_t x : {77, 4}) {
+      const Point point = {{"x", Value(x)}, {"seed", Value(1)}};
+      sampler.sampler->RecallChosen(sampler.points.size(), {point});
+      sampler.sampler->Tell(sampler.points.size(), Repeated::Loss(point));
+      sampler.points.push_back(point);
+    }
+    sampler.RunTo(20);
+    const std::set<std::string> tried(sampler.tried.begin(), sampler.tried.end());
+    EXPECT_EQ(tried.size(), 18U) << "each of six points with each of its seeds";
+    EXPECT_FALSE(tried.contains("seed=0, x=4") || tried.contains("seed=0, x=77"));
+  }
+}
+
 TEST(RepeatedSampler, GivesPointsThatAreClearlyWorseNoFurtherSeed) {
   Repeated grid({Kind::kGrid}, Axis1(4));
   grid.RunTo(12);

@@ -34,9 +34,14 @@ class Sweep:
         self.attempts = collections.defaultdict(dict)  # trial → attempt → its entries together
         self.rungs = collections.defaultdict(dict)  # rung → trial → whether it was stopped there
         self.impossible = set()
+        self.raced = 0  # of these
         self.over = set()
+        self.at_pause = set()  # trials whose latest attempt was to pause at a rung
         self.trials = 0
+        self.judged_to = 0
         self.complete = False
+        self.seeds = None  # how points are repeated
+        self.order = []  # trials of repeated points in the order in which they began
         with open(os.path.join(folder, "journal.jsonl"), encoding="utf-8") as file:
             for line in file:
                 self.take(json.loads(line))
@@ -45,7 +50,10 @@ class Sweep:
         event = entry["event"]
         if event == "sweep_began":
             self.trials, self.complete = entry["trials"], False
+            self.seeds = entry.get("seeds")
         elif event == "points_judged":
+            self.raced += entry["count"] if entry.get("raced") else 0
+            self.judged_to = max(self.judged_to, entry["first"] + entry["count"])
             for reason in entry["impossible"]:
                 for first, last in reason["trials"]:
                     self.impossible.update(range(first, last + 1))
@@ -53,7 +61,15 @@ class Sweep:
             for first, last in entry["trials"]:
                 change = "update" if event == "value_skipped" else "difference_update"
                 getattr(self.impossible, change)(range(first, last + 1))
+        elif event == "sweep_edited":
+            self.trials = max(entry["trials"], self.judged_to)
+            self.seeds = entry.get("seeds")
+        elif event == "sweep_steered":
+            self.trials = max(self.trials, entry.get("trials") or 0)
         elif event == "attempt_began":
+            self.at_pause.discard(entry["trial"])
+            if self.seeds and entry["trial"] not in self.attempts:
+                self.order.append(entry["trial"])
             self.attempts[entry["trial"]][entry["attempt"]] = dict(entry, end=None)
         elif event == "attempt_ended":
             end = dict({"interrupted": False, "again": False, "loss": None}, **entry)
@@ -63,8 +79,11 @@ class Sweep:
         elif event == "trials_reopened":
             for first, last in entry["trials"]:
                 self.over.difference_update(range(first, last + 1))
+                self.at_pause.difference_update(range(first, last + 1))
         elif event == "rung_reached":
             decision = entry["decision"]
+            if decision.get("paused"):
+                self.at_pause.add(entry["trial"])
             at = self.rungs[decision["rung"]]
             at[entry["trial"]] = at.get(entry["trial"], False) or decision["stop"]
         elif event == "trial_promoted":
@@ -93,7 +112,8 @@ class Sweep:
             loss = end["loss"]
         latest = self.attempts[trial][max(self.attempts[trial])]["end"]
         if trial in self.over:
-            state = end["class"]
+            paused = trial in self.at_pause and latest["class"] == end["class"] == "stopped"
+            state = "paused" if paused else end["class"]
         elif latest is None:
             state = "lost"
         else:
@@ -109,7 +129,31 @@ class Sweep:
         return {"trials": self.trials, "over": len(self.over), "impossible": len(self.impossible),
                 "failed": sum(count for name, count in classes.items() if name in FAILURES), "classes": dict(classes)}
 
+    def points(self):
+        """The points that are repeated, the best first, by docs/sweeps.md: {point, trials, losses, value, ...}."""
+        found = {}
+        for trial in self.order:
+            point = {name: value for name, value in self.attempts[trial][0]["point"].items()
+                     if name != self.seeds["param"]}
+            one = found.setdefault(json.dumps(point, sort_keys=True), {"point": point, "trials": [], "losses": []})
+            one["trials"].append(trial)
+        succeeded = {trial: loss for loss, trial in self.successes()}
+        for one in found.values():
+            one["trials"].sort()
+            losses = [succeeded[trial] for trial in one["trials"] if trial in succeeded]
+            mean = statistics.median if self.seeds and self.seeds["median"] else statistics.fmean
+            one.update(losses=losses, loss=mean(losses) if losses else None,
+                       deviation=statistics.stdev(losses) if len(losses) > 1 else 0,
+                       ranked=len(losses) >= self.seeds["count"])
+        return sorted(found.values(), key=lambda one: (
+            not one["ranked"], one["loss"] is None, one["loss"] or 0, one["trials"][0]))
+
     def ranking(self):
+        """The trials that succeeded, the best first; of repeated points those with all their results."""
+        ranked = {trial for one in self.points() if one["ranked"] for trial in one["trials"]} if self.seeds else None
+        return [(loss, trial) for loss, trial in self.successes() if ranked is None or trial in ranked]
+
+    def successes(self):
         """The trials that succeeded, the best first."""
         found = []
         for trial in self.attempts:
@@ -178,11 +222,20 @@ def compare(muster, folder):
     rungs = [(rung + 1, len(trials), sum(trials.values())) for rung, trials in sorted(sweep.rungs.items())]
     found.equal("show: rungs", [(one["rung"], one["trials"], one["stopped"]) for one in shown["rungs"]], rungs)
 
+    if sweep.seeds:
+        points(found, sweep, "ls", json.loads(ask(muster, "ls", folder, "--json")).get("points", []), sweep.points())
+        if ranking:
+            shown_best = json.loads(ask(muster, "best", folder, "--json", "-n", "1000"))["points"]
+            points(found, sweep, "best", shown_best, [one for one in sweep.points() if one["ranked"]])
+    best_loss = ranking[0][0] if ranking else None
+    if ranking and sweep.seeds:
+        best_loss = sweep.points()[0]["loss"]
+
     best = json.loads(ask(muster, "best", folder, "--json", "-n", "1000"))["trials"] if ranking else []
     found.equal("best: losses", [sweep.sign * row["value"] for row in best], [loss for loss, _ in ranking])
     found.equal("best: trials", sorted(row["trial"] for row in best), sorted(trial for _, trial in ranking))
     if ranking:
-        found.equal("show: best", sweep.sign * shown["best"]["value"], ranking[0][0])
+        found.equal("show: best", sweep.sign * shown["best"]["value"], best_loss)
         directory = json.loads(ask(muster, "show", folder + ":best", "--json"))["run_dir"]
         own = next(row for row in listed if row["trial"] == shown["best"]["trial"])
         found.equal("SWEEP:best: directory", directory, own["run_dir"])
@@ -193,28 +246,51 @@ def compare(muster, folder):
     found.rows("page", [{name: columns[name][i] for name in ("trial",) + everything}
                         for i in range(len(columns["trial"]))], everything)
     source = page["sources"][0]
-    for name in ("over", "failed", "impossible"):
+    for name in ("over", "failed"):
         found.equal("page: " + name, source["counts"][name], counts[name])
+    found.equal("page: impossible", source["counts"]["impossible"], counts["impossible"] - sweep.raced)
     found.equal("page: possible", source["counts"]["possible"], counts["trials"] - counts["impossible"])
     found.equal("page: rungs", [(one["rung"] + 1, one["trials"], one["stopped"]) for one in source["rungs"]], rungs)
     if ranking:
-        found.equal("page: best", sweep.sign * source["best"]["value"], ranking[0][0])
+        found.equal("page: best", sweep.sign * source["best"]["value"], best_loss)
+    if sweep.seeds and sweep.order:
+        of_page = source["points"]
+        found.equal("page: number of points", of_page["total"], len(sweep.points()))
+        found.equal("page: seeds", (of_page["seed"], of_page["count"], of_page["median"]),
+                    (sweep.seeds["param"], sweep.seeds["count"], sweep.seeds["median"]))
+        points(found, sweep, "page", of_page["points"], sweep.points()[:len(of_page["points"])])
     importance(found, sweep, source)
 
     os.environ["MUSTER"] = muster
     import muster as package
     in_python = package.Sweep(folder)
     found.rows("Python", list(in_python.trials()), everything)
+    if sweep.seeds:
+        in_table = [dict(row, point={name: row[name] for name in own["point"]})
+                    for row, own in zip(in_python.points(), sweep.points())]
+        points(found, sweep, "Python", in_table, sweep.points())
     if ranking:
-        found.equal("Python: best", sweep.sign * in_python.best()[0]["value"], ranking[0][0])
+        found.equal("Python: best", sweep.sign * in_python.best()[0]["value"],
+                    min(sweep.points()[0]["losses"]) if sweep.seeds else ranking[0][0])
         if os.path.isdir(directory):
             found.equal("Python: trial best", in_python.trial("best").path, os.path.abspath(directory))
     return found
 
 
+def points(found, sweep, view, shown, true):
+    found.equal("%s: points" % view, [one["point"] for one in shown], [one["point"] for one in true])
+    for one, own in zip(shown, true):
+        what = "%s: %s of " + str(own["point"])
+        found.equal(what % (view, "trials"), one["trials"], own["trials"])
+        found.equal(what % (view, "results"), one["results"], len(own["losses"]))
+        found.equal(what % (view, "value"), one["value"], None if own["loss"] is None else sweep.sign * own["loss"])
+        found.equal(what % (view, "deviation"), float(one["deviation"]), float(own["deviation"]))
+        found.equal(what % (view, "ranked"), one["ranked"], own["ranked"])
+
+
 def importance(found, sweep, source):
     """The shares of the variance of a complete grid (one-way effects), if the page says that it has computed them."""
-    results = {trial: loss for loss, trial in sweep.ranking()}
+    results = {trial: loss for loss, trial in sweep.successes()}
     if len(results) < 5 or max(results.values()) == min(results.values()):
         found.equal("page: importance", source["importance"], None)
         return

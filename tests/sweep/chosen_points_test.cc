@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ void RunUntil(ScheduledSweep& sweep, std::size_t entries = 1'000'000, std::size_
   while (!sweep.scheduler->over() && sweep.entries.size() < entries &&
          sweep.scheduler->progress().over().size() < ends) {
     sweep.Judge();
+    if (sweep.scheduler->over()) return;  // what was left was left out
     const auto started = sweep.Start();
     ASSERT_EQ(started.size(), 1U) << "it does not go on";
     if (sweep.entries.size() >= entries) return;
@@ -120,6 +122,55 @@ TEST(ChosenPoints, LeaveTheOtherPointsOfASequenceAsTheyWere) {
   ASSERT_EQ(others.size(), 12U);
   others.resize(10);
   EXPECT_EQ(others, Begun(plain.entries));
+}
+
+// A grid of x = 0, 1, …, each repeated with three seeds.
+ScheduledSweep Repeated(std::int64_t points) {
+  SweepDescription sweep = OneAtATime();
+  sweep.sampler.seeds = SeedsChoice{.count = 3};
+  return ScheduledSweep(points, sweep, {{"", 0, 2}}, {}, WithSeeds(Values(points), *sweep.sampler.seeds));
+}
+Point At(std::int64_t x, std::int64_t seed) { return {{"x", Value(x)}, {"seed", Value(seed)}}; }
+// The seeds with which the point began.
+std::set<std::int64_t> SeedsOf(const ScheduledSweep& sweep, std::int64_t x) {
+  std::set<std::int64_t> seeds;
+  for (const SweepEntry& entry : sweep.entries) {
+    const auto* began = std::get_if<AttemptBegan>(&entry);
+    if (began != nullptr && began->point.at("x") == Value(x)) seeds.insert(*began->point.at("seed").AsInt());
+  }
+  return seeds;
+}
+const std::set<std::int64_t> kAllSeeds = {0, 1, 2};
+
+TEST(ChosenPoints, WithANamedSeedAreTriedWithThatAloneAndTheSweepEnds) {
+  for (const std::int64_t x : {7, 63}) {  // worse, and better than all others
+    ScheduledSweep sweep = Repeated(2);
+    sweep.ResumeFrom();
+    RunUntil(sweep);
+    ASSERT_TRUE(sweep.scheduler->complete());
+    ASSERT_TRUE(sweep.scheduler->Steer({.points = {At(x, 1)}}));
+    EXPECT_EQ(sweep.scheduler->progress().trials(), 7U);
+    RunUntil(sweep);
+    EXPECT_TRUE(sweep.scheduler->complete());
+    EXPECT_EQ(SeedsOf(sweep, x), std::set<std::int64_t>{1});
+    EXPECT_EQ(sweep.scheduler->progress().judged_to(), 7U);
+  }
+}
+
+TEST(ChosenPoints, AreTriedBesidesAllPointsOfARepeatedGrid) {
+  ScheduledSweep sweep = Repeated(2);
+  sweep.ResumeFrom();
+  sweep.scheduler->Choose({At(77, 0), At(77, 1), At(77, 2), At(90, 1), At(1, 2)});
+  EXPECT_EQ(sweep.scheduler->progress().trials(), 10U) << "one of them is a trial of the grid";
+  RunUntil(sweep);
+  EXPECT_TRUE(sweep.scheduler->complete());
+  EXPECT_EQ(SeedsOf(sweep, 77), kAllSeeds);
+  EXPECT_EQ(SeedsOf(sweep, 90), std::set<std::int64_t>{1});
+  for (const SweepEntry& entry : sweep.entries) {
+    const auto* judged = std::get_if<PointsJudged>(&entry);
+    if (judged == nullptr) continue;
+    for (const auto& reason : judged->impossible) EXPECT_TRUE(reason.text.starts_with("racing: ")) << reason.text;
+  }
 }
 
 class Resumed : public ::testing::TestWithParam<SamplerChoice> {};

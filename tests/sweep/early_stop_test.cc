@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -154,6 +155,95 @@ TEST(Hyperband, GivesEachBracketItsShareOfTrials) {
   EXPECT_NE(of(0, 0), of(0, 143));
 }
 
+// Reports of trials at their steps, to rules of a sweep with repetitions.
+struct Repeating {
+  static SweepDescription With(EarlyStopChoice choice, bool median = false) {
+    SweepDescription sweep;
+    sweep.objective = {.metric = "loss"};
+    sweep.early_stop = std::move(choice);
+    sweep.sampler.seeds = SeedsChoice{.count = 3, .median = median};
+    return sweep;
+  }
+  explicit Repeating(EarlyStopChoice choice, bool median = false) : rules(With(std::move(choice), median), {}) {}
+  StopRules::Outcome At(TrialNumber trial, std::uint64_t group, double loss, int step = 1) {
+    if (!progress.contains(trial)) rules.Repeats(trial, group);
+    return rules.Take(trial, 0, progress[trial], {{"step", Value(step)}, {"loss", Value(loss)}});
+  }
+  RungReached AtRung(TrialNumber trial, std::uint64_t group, double loss, int step = 1) {
+    return std::get<RungReached>(At(trial, group, loss, step).entries.at(0));
+  }
+  StopRules rules;
+  std::map<TrialNumber, TrialProgress> progress;
+};
+
+TEST(StopRules, ComparesPointsByTheMeanOfTheirRepetitions) {
+  Repeating asha({.kind = EarlyStopChoice::Kind::kAsha, .min = 1, .max = 16, .eta = 2});
+  EXPECT_EQ(asha.AtRung(0, 0, 4).decision.results, 1U);
+  EXPECT_FALSE(asha.AtRung(1, 0, 2).decision.stop) << "the same point: still one result, 3";
+  const RungReached other = asha.AtRung(2, 1, 3.5);
+  EXPECT_EQ(other.decision.results, 2U);
+  EXPECT_EQ(other.decision.rank, 2U);
+  EXPECT_TRUE(other.decision.stop);
+  EXPECT_EQ(other.loss, 3.5) << "its own";
+  EXPECT_FALSE(asha.AtRung(3, 2, 2.5).decision.stop);
+  EXPECT_EQ(asha.At(4, 1, 9).why, "rung 1 of 5: rank 3 of 3 points, the best 1 continue");
+}
+
+TEST(StopRules, ComparesPointsByTheirMedianIfTheyAreRankedByIt) {
+  Repeating asha({.kind = EarlyStopChoice::Kind::kAsha, .min = 1, .max = 16, .eta = 2}, true);
+  for (const auto& [trial, loss] : {std::pair(0U, 1.0), std::pair(1U, 2.0), std::pair(2U, 99.0)}) {
+    EXPECT_FALSE(asha.AtRung(trial, 0, loss).decision.stop);
+  }
+  EXPECT_TRUE(asha.AtRung(3, 1, 3).decision.stop) << "the other is 2, not 34";
+}
+
+TEST(StopRules, ComparesAllRepetitionsOfAPointInOneBracket) {
+  const EarlyStopChoice hyperband{.kind = EarlyStopChoice::Kind::kHyperband, .min = 1, .max = 9, .eta = 3};
+  const auto brackets = HyperbandBrackets(1, 9, 3);
+  Repeating rules(hyperband);
+  std::vector<std::size_t> compared(3);
+  for (std::uint64_t group = 0; group < 17; ++group) {
+    for (TrialNumber trial = 3 * group; trial < 3 * group + 3; ++trial) {
+      const auto outcome = rules.At(trial, group, 100.0 - static_cast<double>(group), 9);
+      ASSERT_FALSE(outcome.entries.empty());
+      EXPECT_EQ(std::get<RungReached>(outcome.entries.front()).decision.rung, BracketOf(brackets, 0, group));
+    }
+    ++compared[BracketOf(brackets, 0, group)];
+  }
+  EXPECT_EQ(compared, (std::vector<std::size_t>{9, 5, 3}));
+}
+
+TEST(StopRules, ContinuesAllPausedRepetitionsOfAPointThatIsPromoted) {
+  Repeating asha({.kind = EarlyStopChoice::Kind::kAsha, .min = 1, .max = 4, .eta = 2, .promote = true});
+  const auto pause = [&](TrialNumber trial, std::uint64_t group, double loss) {
+    EXPECT_TRUE(asha.AtRung(trial, group, loss).decision.paused) << trial;
+    asha.rules.Paused(trial, 0);
+  };
+  pause(0, 0, 3);
+  pause(1, 0, 1);
+  EXPECT_FALSE(asha.rules.NextPromotion()) << "one point alone is not among the better half";
+  pause(2, 1, 4);
+  EXPECT_EQ(asha.rules.NextPromotion(), (TrialPromoted{0, 0, 2, 1, 1}));
+  asha.rules.Promoted({0, 0, 2, 1, 1});
+  EXPECT_FALSE(asha.AtRung(3, 0, 9).decision.stop) << "its point, now 4.3 and the second, goes on";
+  EXPECT_EQ(asha.rules.NextPromotion(), (TrialPromoted{1, 0, 2, 2, 1})) << "with the rank that it has now";
+  asha.rules.Promoted({1, 0, 2, 2, 1});
+  EXPECT_EQ(asha.rules.NextPromotion(), (TrialPromoted{2, 0, 2, 1, 1})) << "now the best";
+  asha.rules.Dropped({2, 0, 2, 1, 1});
+  EXPECT_FALSE(asha.rules.NextPromotion());
+}
+
+TEST(StopRules, RanksAPausedPointAnewAfterEachRepetition) {
+  Repeating asha({.kind = EarlyStopChoice::Kind::kAsha, .min = 1, .max = 4, .eta = 2, .promote = true});
+  for (const auto& [trial, loss] : {std::pair(1U, 4.0), std::pair(0U, 5.0)}) {
+    EXPECT_TRUE(asha.AtRung(trial, trial, loss).decision.paused);
+    asha.rules.Paused(trial, 0);
+  }
+  EXPECT_EQ(asha.rules.NextPromotion()->trial, 1U);
+  EXPECT_FALSE(asha.AtRung(2, 0, 1).decision.stop) << "3 is better than 4";
+  EXPECT_EQ(asha.rules.NextPromotion()->trial, 0U) << "its other repetition";
+}
+
 // Rungs are numbered by their resources, and trials of different brackets are not compared.
 TEST(StopRules, ComparesTrialsOfAHyperbandBracketFromItsFirstRungOn) {
   SweepDescription sweep;
@@ -195,6 +285,22 @@ TEST(MedianRule, StopsTrialsWorseThanTheMedianOfRunningMeans) {
   EXPECT_EQ(rule.At(0.5, 100).finished, 0U);
   rule.Finished(4, {{1, 1}});
   EXPECT_EQ(rule.At(3, 1).median, 3) << "an even number: between 2 and 4";
+}
+
+TEST(MedianRule, ComparesPointsByTheirRepetitions) {
+  MedianRule rule(0, 2);
+  rule.Finished(0, {{1, 1}}, 0);
+  rule.Finished(1, {{1, 3}}, 0);
+  rule.Finished(2, {{1, 4}, {2, 0}}, 1);
+  EXPECT_FALSE(rule.At(1, 100, 1).median) << "with its own point there are two, and it is not compared with that";
+  EXPECT_EQ(rule.At(1, 100, 2).finished, 2U);
+  EXPECT_EQ(rule.At(1, 100, 2).median, 3) << "between 2 and 4";
+  rule.Finished(3, {{1, 8}}, 2);
+  const MedianRule::Decision stopped = rule.At(2, 20, 1);
+  EXPECT_EQ(stopped.best, 10) << "with 0, the best of the other repetition until then";
+  EXPECT_EQ(stopped.median, 5) << "of 2 and 8";
+  EXPECT_TRUE(stopped.stop);
+  EXPECT_FALSE(rule.At(2, 9, 1).stop) << "4.5";
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ inline std::vector<SweepEntry> OneOfEach() {
   resumed.hosts.clear();
   resumed.job = "slurm job 12";
   resumed.devices = 16;
+  resumed.warning = "its checkpoint is missing";
   resumed.resumed = {2, "/sweeps/a \"b\"/t/00/00ff1c2b4d5e6f70.2/checkpoints/step_30.pt"};
   return {began,
           PointsJudged{0, 1000, {{"pipeline_stages does not divide", "gpt.lua:26", {{0, 3}, {7, 7}}}, {"x", "", {}}}},

@@ -51,6 +51,7 @@ class ScheduledSweep {
   void ResumeFrom() {
     SweepBegan began;
     began.trials = trial_points->size();
+    if (const auto& seeds = sweep.sampler.seeds) began.seeds = {seeds->param, seeds->count, seeds->median};
     scheduler->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
   }
   // Evaluates all pending trials; those in `impossible` are impossible.

@@ -1,6 +1,7 @@
 // Tests that the state of a sweep follows from its entries and their order alone.
 #include "sweep/record/sweep_progress.h"
 
+#include <cmath>
 #include <random>
 #include <set>
 #include <vector>
@@ -195,6 +196,49 @@ TEST(SweepProgress, HasNoBestTrialThatViolatesAConstraint) {
   EXPECT_EQ(ResultOf(OutcomeOf(Ended(0, 0, TrialClass::kInfeasible, 0.1))), 0.1);
   EXPECT_FALSE(IsKeptInstead(OutcomeOf(Ended(0, 1, TrialClass::kInfeasible, 0.1)),
                              OutcomeOf(Ended(0, 0, TrialClass::kOk, 0.5))));
+}
+
+TEST(SweepProgress, TakesOnlyRepetitionsThatSucceededAsResultsOfAPoint) {
+  SweepProgress progress;
+  SweepBegan began;
+  began.trials = 9;
+  began.seeds = {"seed", 3, true};
+  progress.Take(began);
+  progress.Take(PointsJudged{0, 9, {}});
+  const auto run = [&](TrialNumber trial, std::int64_t x, std::optional<TrialClass> end, double loss) {
+    AttemptBegan attempt;
+    attempt.trial = trial;
+    attempt.point = {{"x", Value(x)}, {"seed", Value(static_cast<std::int64_t>(trial % 3))}};
+    attempt.id = PointId(attempt.point);
+    progress.Take(attempt);
+    if (!end) return;
+    AttemptEnded ended;
+    ended.trial = trial;
+    ended.trial_class = *end;
+    ended.loss = loss;
+    progress.Take(ended);
+  };
+  run(3, 2, TrialClass::kOk, 5);
+  run(4, 2, TrialClass::kStopped, 0.1);
+  run(0, 1, TrialClass::kOk, 7);
+  run(1, 1, TrialClass::kOk, 8);
+  run(2, 1, TrialClass::kOk, 12);
+  run(5, 2, TrialClass::kOk, 6);
+  run(6, 3, {}, 0);
+  const std::vector<PointGroup> groups = PointGroupsOf(progress);
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].point, (Point{{"x", Value(1)}})) << "the only one that is ranked";
+  EXPECT_TRUE(groups[0].ranked);
+  EXPECT_EQ(groups[0].loss, 8);
+  EXPECT_NEAR(groups[0].deviation, std::sqrt(7.0), 1e-12);
+  EXPECT_EQ(progress.best()->loss, 8);
+  EXPECT_FALSE(groups[1].ranked);
+  EXPECT_EQ(groups[1].trials, (std::vector<TrialNumber>{3, 4, 5}));
+  EXPECT_EQ(groups[1].loss, 5.5) << "without the one that was stopped";
+  EXPECT_FALSE(groups[2].loss);
+  EXPECT_EQ(groups[2].trials, std::vector<TrialNumber>{6});
+  EXPECT_EQ(progress.GroupOf(4), progress.GroupOf(3));
+  EXPECT_GE(progress.GroupOf(8), SweepProgress::kNoGroup);
 }
 
 }  // namespace

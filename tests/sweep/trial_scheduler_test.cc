@@ -1,6 +1,12 @@
 // Tests the trial scheduler: the next trial, and reactions to ends, without processes, journal or clock.
 #include "sweep/scheduler/trial_scheduler.h"
 
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "sweep/scheduled_sweep.h"
@@ -396,17 +402,23 @@ TEST(TrialScheduler, StopsWeakTrialsAndRepeatsItsDecisions) {
   EXPECT_EQ(again.scheduler->progress().rung_reports().size(), 5u);
 }
 
-// ASHA with promotion over x = 0, 1, …, each of which has the loss that `losses` gives, at every step.
+// ASHA with promotion over x = 0, 1, …, each of which has the loss that `losses` gives, at every step; a little more
+// with each further seed.
 class PausedTrials : public ScheduledSweep {
  public:
-  explicit PausedTrials(std::vector<double> losses, std::vector<SweepEntry> before = {})
-      : ScheduledSweep(static_cast<std::int64_t>(losses.size()), Promoting(), {{"", 0, 1}}, ProgressOf(before)),
+  explicit PausedTrials(std::vector<double> losses, std::vector<SweepEntry> before = {},
+                        std::optional<SeedsChoice> seeds = {})
+      : ScheduledSweep(
+            static_cast<std::int64_t>(losses.size()), Promoting(seeds), {{"", 0, 1}}, ProgressOf(before),
+            seeds ? std::optional(WithSeeds(Values(static_cast<std::int64_t>(losses.size())), *seeds)) : std::nullopt,
+            {}, seeds ? before : std::vector<SweepEntry>()),
         losses_(std::move(losses)) {
     entries = std::move(before);
     ResumeFrom();
   }
-  static SweepDescription Promoting() {
+  static SweepDescription Promoting(std::optional<SeedsChoice> seeds = {}) {
     SweepDescription sweep;
+    sweep.sampler.seeds = std::move(seeds);
     sweep.objective = Objective{"loss"};
     sweep.early_stop = EarlyStopChoice{.min = 1, .max = 4, .eta = 2, .promote = true};
     return sweep;
@@ -427,14 +439,17 @@ class PausedTrials : public ScheduledSweep {
     began.id = PointId(began.point);
     began.plan = "plan of " + std::to_string(trial);
     int& step = steps[trial];
+    const auto seed = began.point.find("seed");
+    const double loss = losses_[static_cast<std::size_t>(*began.point.at("x").AsInt())] +
+                        (seed == began.point.end() ? 0 : 0.03 * static_cast<double>(*seed->second.AsInt()));
     if (began.attempt > 0) began.resumed = {began.attempt - 1, "/c/step_" + std::to_string(step)};
     EXPECT_TRUE(scheduler->Began(began));
     const int first = step + 1;
     bool stopped = false;
     while (!stopped && step < 4) {
-      stopped = scheduler->running().Reported(trial, {{"step", Value(++step)}, {"loss", Value(losses_[trial])}}).stop;
+      stopped = scheduler->running().Reported(trial, {{"step", Value(++step)}, {"loss", Value(loss)}}).stop;
     }
-    End(trial, stopped ? TrialClass::kStopped : TrialClass::kOk);
+    End(trial, stopped ? TrialClass::kStopped : TrialClass::kOk, {}, loss);
     return std::to_string(trial) + ":" + std::to_string(first) + "-" + std::to_string(step);
   }
   std::vector<std::string> RunToEnd() {
@@ -474,6 +489,33 @@ TEST(TrialScheduler, MakesTheSamePromotionsAfterAnyInterruption) {
     for (const std::string& run : second.RunToEnd()) runs.push_back(run);
     EXPECT_EQ(runs, whole) << cut;
     EXPECT_TRUE(second.scheduler->complete());
+  }
+}
+
+TEST(TrialScheduler, PromotesRepeatedPointsAsAWholeAndTheSameAfterAnyInterruption) {
+  const std::vector<double> losses = {0.5, 0.2, 0.9, 0.1, 0.3, 0.8};
+  for (const bool race : {false, true}) {
+    const SeedsChoice seeds{.count = 2, .race = race};
+    PausedTrials uncut(losses, {}, seeds);
+    const std::vector<std::string> whole = uncut.RunToEnd();
+    EXPECT_TRUE(uncut.scheduler->complete());
+    ASSERT_GT(whole.size(), 12U) << "some continue";
+    // Repetitions of a point have come equally far, or are on their way to where another one continued.
+    const SweepProgress& progress = uncut.scheduler->progress();
+    std::map<std::uint64_t, std::set<int>> reached;
+    for (const auto& [trial, step] : uncut.steps) reached[progress.GroupOf(trial)].insert(step);
+    for (const auto& [group, steps] : reached) EXPECT_EQ(steps.size(), 1U) << group << (race ? " in a race" : "");
+    EXPECT_EQ(*progress.best()->point.at("x").AsInt(), 3);
+    for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+      PausedTrials first(losses, {}, seeds);
+      std::vector<std::string> runs;
+      for (std::size_t i = 0; i < cut; ++i) runs.push_back(first.RunNext());
+      PausedTrials second(losses, first.entries, seeds);
+      second.steps = first.steps;
+      for (const std::string& run : second.RunToEnd()) runs.push_back(run);
+      EXPECT_EQ(runs, whole) << cut;
+      EXPECT_TRUE(second.scheduler->complete());
+    }
   }
 }
 

@@ -4,34 +4,50 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <queue>
+#include <set>
+#include <string>
 #include <tuple>
 
 #include <gtest/gtest.h>
 
+#include "space/sampler.h"
 #include "sweep/scheduled_sweep.h"
 
 namespace muster {
 namespace {
 
-// Curves that cross: some begin well and end badly.
-double LossOf(TrialNumber trial, int step) {
-  const double x = static_cast<double>(trial * 37 % 101) / 101;
-  return x + (1 - x) * 2 / std::sqrt(step) + 0.05 * std::sin(static_cast<double>(trial * 7 + step));
+// Curves that cross: some begin well and end badly. Seeds add a little.
+double LossOf(const Point& point, int step) {
+  const auto number = static_cast<double>(*point.at("x").AsInt());
+  const double x = std::fmod(number * 37, 101) / 101;
+  const auto seed = point.find("seed");
+  const double noise =
+      seed == point.end() ? 0 : 0.3 * std::sin(number * 3 + 5.0 * static_cast<double>(*seed->second.AsInt()));
+  return x + noise + (1 - x) * 2 / std::sqrt(step) + 0.05 * std::sin(number * 7 + step);
 }
-int StepsOf(TrialNumber) { return 27; }
-double MsOf(TrialNumber trial, int step) { return step * (10 + static_cast<double>(trial % 7)); }
+constexpr int kSteps = 27;
+double MsOf(const Point& point, int step) {
+  const auto seed = point.find("seed");
+  const std::int64_t number = *point.at("x").AsInt() + (seed == point.end() ? 0 : 3 * *seed->second.AsInt());
+  return step * (10 + static_cast<double>(number % 7));
+}
 
 struct SimulatedRun {
   std::vector<RecordedTrial> trials;      // in the order in which they began
-  std::map<TrialNumber, double> stopped;  // with the resource at which they were
+  std::vector<Point> points;              // of these
+  std::map<std::string, double> stopped;  // points, with the resource at which they were
+  std::set<std::string> begun;            // points
   double ms = 0;
 };
 
-// Runs so many trials, as many at a time as there are slots, in the time of a simulation.
-SimulatedRun Simulate(const SweepDescription& with, TrialNumber trials, std::uint32_t slots) {
+// Runs so many points, as many trials at a time as there are slots, in the time of a simulation.
+SimulatedRun Simulate(const SweepDescription& with, std::int64_t points, std::uint32_t slots) {
   SimulatedRun made;
-  ScheduledSweep sweep(static_cast<std::int64_t>(trials), with, {{"", 0, slots}});
+  std::optional<Space> space;
+  if (with.sampler.seeds) space = WithSeeds(Values(points), *with.sampler.seeds);
+  ScheduledSweep sweep(points, with, {{"", 0, slots}}, {}, space);
   sweep.ResumeFrom();
   using Event = std::tuple<double, std::size_t, int>;  // time, order of begin, step
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
@@ -39,8 +55,12 @@ SimulatedRun Simulate(const SweepDescription& with, TrialNumber trials, std::uin
   const auto start = [&](double now) {
     sweep.Judge();
     for (const TrialNumber trial : sweep.Start()) {
-      events.emplace(now + MsOf(trial, 1), made.trials.size(), 1);
-      made.trials.push_back({.trial = trial});
+      const Point point = sweep.trial_points->At(trial);
+      events.emplace(now + MsOf(point, 1), made.trials.size(), 1);
+      made.points.push_back(point);
+      made.begun.insert(PointText(point));
+      RecordedTrial& begun = made.trials.emplace_back(RecordedTrial{.trial = trial});
+      if (with.sampler.seeds) begun.group = sweep.scheduler->progress().GroupOf(trial);
       began.push_back(now);
     }
   };
@@ -50,24 +70,25 @@ SimulatedRun Simulate(const SweepDescription& with, TrialNumber trials, std::uin
     events.pop();
     made.ms = std::max(made.ms, now);
     RecordedTrial& trial = made.trials[order];
-    if (step > StepsOf(trial.trial)) {
+    const Point& point = made.points[order];
+    if (step > kSteps) {
       trial.ms = now - began[order];
       trial.loss = trial.reports.back().loss;
       sweep.End(trial.trial, TrialClass::kOk, {}, trial.loss);
       start(now);
       continue;
     }
-    const double loss = LossOf(trial.trial, step);
+    const double loss = LossOf(point, step);
     trial.reports.push_back({now - began[order], static_cast<double>(step), loss});
     const auto outcome = sweep.scheduler->running().Reported(trial.trial, {{"step", step}, {"loss", loss}});
     if (outcome.stop) {
-      made.stopped[trial.trial] = step;
+      made.stopped[PointText(point)] = step;
       trial.trial_class = TrialClass::kStopped;
       trial.ms = now - began[order];
       sweep.End(trial.trial, TrialClass::kStopped, {}, loss);
       start(now);
     } else {
-      events.emplace(began[order] + MsOf(trial.trial, step + 1), order, step + 1);
+      events.emplace(began[order] + MsOf(point, step + 1), order, step + 1);
     }
   }
   return made;
@@ -89,9 +110,9 @@ TEST(WhatIf, AgreesWithRunningTheSweepWithThatRule) {
     for (const EarlyStopChoice& rule : {AshaOf(2), AshaOf(3), AshaOf(4), MedianOf(1), MedianOf(9)}) {
       const SimulatedRun real = Simulate(With(rule), 60, slots);
       const WhatIf thought = ReplayWithRule(With(rule), recorded.trials, slots);
-      std::map<TrialNumber, double> stopped;
-      for (const WhatIfTrial& trial : thought.trials) {
-        if (trial.stopped) stopped[trial.trial] = trial.resource;
+      std::map<std::string, double> stopped;
+      for (std::size_t i = 0; i < thought.trials.size(); ++i) {
+        if (thought.trials[i].stopped) stopped[PointText(recorded.points[i])] = thought.trials[i].resource;
       }
       EXPECT_EQ(stopped, real.stopped) << slots;
       EXPECT_GT(thought.stopped, 5U);
@@ -104,6 +125,50 @@ TEST(WhatIf, AgreesWithRunningTheSweepWithThatRule) {
       EXPECT_DOUBLE_EQ(thought.resource, resource);
     }
   }
+}
+
+TEST(WhatIf, AgreesForRepeatedPoints) {
+  const auto repeated = [](std::optional<EarlyStopChoice> rule, bool median) {
+    SweepDescription sweep = With(std::move(rule));
+    sweep.sampler.seeds = SeedsChoice{.count = 3, .median = median, .race = false};
+    return sweep;
+  };
+  const EarlyStopChoice hyperband{.kind = EarlyStopChoice::Kind::kHyperband, .min = 1, .max = 27, .eta = 3};
+  for (const std::uint32_t slots : {1U, 4U}) {
+    for (const bool median : {false, true}) {
+      const SimulatedRun recorded = Simulate(repeated({}, median), 30, slots);
+      ASSERT_EQ(recorded.trials.size(), 90U);
+      for (const EarlyStopChoice& rule : {AshaOf(2), AshaOf(3), hyperband, MedianOf(1)}) {
+        const SimulatedRun real = Simulate(repeated(rule, median), 30, slots);
+        const WhatIf thought = ReplayWithRule(repeated(rule, median), recorded.trials, slots);
+        std::map<std::string, double> stopped;
+        std::set<std::string> begun;
+        for (std::size_t i = 0; i < thought.trials.size(); ++i) {
+          const std::string point = PointText(recorded.points[i]);
+          if (thought.trials[i].stopped) stopped[point] = thought.trials[i].resource;
+          if (!thought.trials[i].left_out) begun.insert(point);
+        }
+        EXPECT_EQ(stopped, real.stopped) << slots;
+        EXPECT_EQ(begun, real.begun) << slots;
+        EXPECT_EQ(thought.left_out, 90 - real.begun.size());
+        EXPECT_GT(thought.left_out, 5U);
+        EXPECT_DOUBLE_EQ(thought.ms, real.ms);
+        double resource = 0;
+        for (const RecordedTrial& trial : real.trials) resource += trial.reports.back().resource;
+        EXPECT_DOUBLE_EQ(thought.resource, resource);
+      }
+    }
+  }
+}
+
+TEST(WhatIf, NamesTheBestTrialOfTheBestPointWithAllRepetitions) {
+  SweepDescription sweep = With(EarlyStopChoice{.min = 1, .max = 2, .eta = 2});
+  sweep.sampler.seeds = SeedsChoice{.count = 2};
+  std::vector<RecordedTrial> trials;
+  for (const auto& [group, loss] : {std::pair(0U, 0.1), std::pair(0U, 9.0), std::pair(1U, 2.0), std::pair(1U, 1.0)}) {
+    trials.push_back({.trial = trials.size(), .reports = {{1, 1, 1}}, .ms = 5, .loss = loss, .group = group});
+  }
+  EXPECT_EQ(ReplayWithRule(sweep, trials, 1).best_before, 3U) << "1.5 on average, not 4.55";
 }
 
 TEST(WhatIf, InventsNothingBeyondTheEndOfATrialThatWasStopped) {

@@ -76,6 +76,28 @@ TEST(PromotedTrial, ContinuesATrainingFromItsCheckpoint) {
   EXPECT_TRUE(Says(shown, ": paused\n")) << shown;
 }
 
+TEST(PromotedTrial, WarnsIfItsCheckpointIsMissing) {
+  const SweepCase sweep(kDigitsParams, "");
+  sweep.WriteRecipe(
+      kDigitsParams,
+      "job:workers { count = 1, command = { 'sh', '-c', 'e=1; while [ $e -le 64 ]; do echo \"{"
+      "\\\\\"epoch\\\\\": $e, \\\\\"accuracy\\\\\": ' .. p.lr .. '}\" >> \"$MUSTER_METRICS\"; e=$((e + 1)); "
+      "sleep 0.05; done', 'x', job.resume and { '--resume', job.resume.checkpoint } or false } }",
+      "checkpoint = { dir = 'checkpoints', latest = 'epoch_*.json' },");
+  const CommandResult swept = sweep.Sweep(kPromoting);
+  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  EXPECT_EQ(sweep.Wrong(4), "");
+  const json began = sweep.Of(0, "attempt_began").at(1);
+  const std::string warning = "it has passed 1 rung, and its checkpoint is missing: it starts from the beginning";
+  EXPECT_EQ(began["warning"], warning);
+  EXPECT_FALSE(began.contains("resumed"));
+  EXPECT_TRUE(Says(swept.err, "warning: trial 0: " + warning)) << swept.err;
+  const std::string shown = sweep.Muster({"show", "job:0"}).out;
+  EXPECT_TRUE(Says(shown, "  warning    " + warning)) << shown;
+  const json listed = json::parse(sweep.Muster({"ls", "job", "--where", "state = paused", "--json"}).out);
+  EXPECT_GE(listed["trials"].size(), 3U) << listed;
+}
+
 TEST(PromotedTrial, NeedsARecipeThatContinuesFromCheckpoints) {
   const SweepCase sweep(kDigitsParams, "");
   const auto refusal = [&](const std::string& plan, const std::string& fields) {

@@ -1,4 +1,6 @@
 // Tests sweeps that repeat their points with several seeds: the race, the best point, and resuming.
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -23,6 +25,17 @@ class RepeatedSweep : public ::testing::Test {
     words.insert(words.end(), "--no-progress");
     return sweep_.Muster(words);
   }
+
+  // What muster shows that the journal does not say.
+  static std::string RecomputedOf(const SweepCase& sweep) {
+    const CommandResult checked =
+        RunCommand({{"/usr/bin/python3", "-B", MUSTER_SOURCE_DIR "/tests/support/recompute_sweep.py", MusterProgram(),
+                     std::filesystem::canonical(sweep.sweep())},
+                    {"PATH=/usr/bin:/bin", "TZ=UTC"},
+                    sweep.home()});
+    return checked.exit_code == 0 ? "" : checked.out + checked.err;
+  }
+  std::string Recomputed() const { return RecomputedOf(sweep_); }
 
   SweepCase sweep_;
 };
@@ -69,6 +82,98 @@ TEST_F(RepeatedSweep, IsDescribedInAFileAndContinuesIfItIsResumed) {
   std::set<std::string> points;
   for (const json& record : sweep_.Records("attempt_began")) points.insert(record["point"].dump());
   EXPECT_EQ(points.size(), 12U) << "no repetition twice";
+}
+
+TEST_F(RepeatedSweep, ShowsEachPointWithItsRepetitionsEverywhere) {
+  const CommandResult run =
+      Run({"sweep", "recipe.lua", "--grid", "x=1,2,5,9", "--seeds", "3", "--minimize", "loss", "--slots", "1"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json points = json::parse(sweep_.Muster({"ls", "job", "--json"}).out)["points"];
+  ASSERT_EQ(points.size(), 4U);
+  EXPECT_EQ(points[0], json::parse(sweep_.Muster({"best", "--json"}).out)["points"][0]);
+  EXPECT_NEAR(points[0]["value"].get<double>(), 1.04, 1e-9);
+  EXPECT_NEAR(points[0]["deviation"].get<double>(), 0.04, 1e-9);
+  EXPECT_EQ(points[0]["results"], 3);
+  EXPECT_EQ(points[0]["ranked"], true);
+  EXPECT_EQ(points[3]["point"], json({{"x", 9}}));
+  EXPECT_EQ(points[3]["results"], 1);
+  EXPECT_EQ(points[3]["ranked"], false);
+  const std::string listed = sweep_.Muster({"ls", "job"}).out;
+  EXPECT_EQ(listed.find("RESULTS  loss"), 0U) << listed;
+  EXPECT_TRUE(Says(listed, "\n3 of 3   1.04")) << listed;
+  EXPECT_TRUE(Says(listed, "\n1 of 3   ")) << listed;
+  EXPECT_TRUE(Says(listed, "\n\nTRIAL  ID")) << listed;
+  EXPECT_FALSE(Says(sweep_.Muster({"ls", "job", "--where", "x == 1"}).out, "RESULTS"));
+  EXPECT_EQ(Recomputed(), "");
+}
+
+// What is stopped early is neither in the mean of its point nor in its ranking, and its point gets no further seed.
+TEST_F(RepeatedSweep, TakesNoRepetitionThatWasStoppedAsAResult) {
+  const SweepCase stopping("x = muster.int { 1 }, seed = muster.int { 0 }",
+                           R"(local loss = '' .. p.x + 0.1 * p.seed
+job:workers { count = 1, command = { 'sh', '-c', [[for e in 1 2 3 4; do
+  echo "{\"step\": $e, \"loss\": $0}" >> "$MUSTER_METRICS"; sleep 0.1; done]], loss } })");
+  const CommandResult run = stopping.Muster({"sweep", "recipe.lua", "--grid", "x=1,2,3", "--seeds", "3", "--minimize",
+                                             "loss", "--asha", "step:1..4/2", "--slots", "1", "--no-progress"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(stopping.Wrong(), "");
+  const json listed = json::parse(stopping.Muster({"ls", "job", "--json"}).out);
+  ASSERT_EQ(listed["points"].size(), 3U) << listed;
+  EXPECT_EQ(listed["points"][0]["results"], 3);
+  EXPECT_EQ(listed["points"][1]["results"], 0);
+  EXPECT_EQ(listed["points"][1]["value"], nullptr);
+  EXPECT_EQ(listed["points"][1]["trials"].size(), 1U) << listed;
+  EXPECT_TRUE(Says(stopping.Muster({"show", "job"}).out, "one of its seeds was stopped early"));
+  EXPECT_TRUE(Says(run.err, " points, the best ")) << run.err;
+  EXPECT_EQ(RecomputedOf(stopping), "");
+}
+
+TEST_F(RepeatedSweep, TriesAChosenPointWithAllSeedsAndANamedOneAlone) {
+  const auto seeds_of = [&](int x) {
+    std::set<int> seeds;
+    for (const json& record : sweep_.Records("attempt_began")) {
+      if (record["point"]["x"] == x) seeds.insert(record["point"]["seed"].get<int>());
+    }
+    return seeds;
+  };
+  const std::set<int> all = {0, 1, 2};
+  const CommandResult first = Run({"sweep", "recipe.lua", "--grid", "x=1,2", "--seeds", "3", "--minimize", "loss",
+                                   "--try", "x=4", "--try", "x=6,seed=2"});
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(seeds_of(4), all);
+  EXPECT_EQ(seeds_of(6), (std::set<int>{2}));
+  EXPECT_EQ(seeds_of(1), all) << "they take no trial of the grid";
+  EXPECT_EQ(Run({"resume", "--try", "x=0"}).exit_code, 0);
+  EXPECT_EQ(seeds_of(0), all);
+  EXPECT_EQ(Run({"resume", "--try", "x=7,seed=1"}).exit_code, 0);
+  EXPECT_EQ(seeds_of(7), (std::set<int>{1}));
+  EXPECT_EQ(sweep_.Wrong(), "");
+  EXPECT_EQ(Recomputed(), "");
+}
+
+TEST_F(RepeatedSweep, TriesASteeredPointWithAllSeeds) {
+  const SweepCase steered(
+      "x = muster.int { 1 }, seed = muster.int { 0 }",
+      R"(job:workers { count = 1, command = { 'sh', '-c', [[echo "{\"loss\": $0}" >> "$MUSTER_METRICS"
+  while [ ! -e "$1" ]; do sleep 0.02; done]], '' .. p.x, here .. '/go' } })");
+  StartedProgram head =
+      steered.StartSweep({"--grid", "x=1,2", "--seeds", "3", "--minimize", "loss", "--slots", "1", "-q"});
+  while (steered.sweep().empty() || !std::filesystem::exists(steered.journal()) ||
+         steered.Records("attempt_began").empty()) {
+    ASSERT_FALSE(AwaitReadable(head.pidfd(), std::chrono::milliseconds(5))) << steered.Errors();
+  }
+  const CommandResult asked = steered.Muster({"steer", "--try", "x=0", "--try", "x=9,seed=2", "--json"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_EQ(json::parse(asked.out)["trials"], 10);
+  steered.Write("go", "");
+  EXPECT_EQ(head.End(), 0) << steered.Errors();
+  EXPECT_EQ(steered.Wrong(), "");
+  std::map<int, std::set<int>> seeds;
+  for (const json& record : steered.Records("attempt_began")) {
+    seeds[record["point"]["x"].get<int>()].insert(record["point"]["seed"].get<int>());
+  }
+  EXPECT_EQ(seeds[0], (std::set<int>{0, 1, 2}));
+  EXPECT_EQ(seeds[9], (std::set<int>{2}));
 }
 
 TEST_F(RepeatedSweep, NeedsTheParameterOfItsSeeds) {

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "base/values/value_json.h"
+#include "base/values/value_text.h"
 #include "cli/command/command_output.h"
 #include "cli/command/small_file.h"
 #include "cli/lookup/run_argument.h"
@@ -155,12 +157,8 @@ std::optional<PrintedObjective> ObjectiveOf(const OpenedSweep& sweep) {
 }
 
 std::map<std::string, std::uint64_t> ClassesOf(const SweepProgress& progress) {
-  std::map<std::string, std::uint64_t> classes;
-  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
-    if (count > 0) classes.emplace(kTrialClassNames[i], count);
-  }
-  return classes;
+  const auto states = StatesOfOver(progress);
+  return {states.begin(), states.end()};
 }
 
 PrintedBest BestOf(const std::optional<Objective>& objective, const BestTrial& best, bool with_id) {
@@ -171,6 +169,34 @@ PrintedBest BestOf(const std::optional<Objective>& objective, const BestTrial& b
 std::optional<PrintedBest> BestOf(const OpenedSweep& sweep) {
   const auto& best = sweep.view.progress().best();
   return best ? std::optional(BestOf(sweep.file.objective, *best)) : std::nullopt;
+}
+
+PrintedGroup PrintedOf(const OpenedSweep& sweep, const PointGroup& group) {
+  PrintedGroup printed{group.deviation, group.point, group.ranked, group.losses.size(), group.trials, {}};
+  if (group.loss) printed.value = ObjectiveValue(sweep.file.objective, *group.loss);
+  return printed;
+}
+
+void PrintGroups(const OpenedSweep& sweep, const std::vector<PointGroup>& groups) {
+  const Repetitions& seeds = sweep.view.progress().seeds();
+  std::vector<std::vector<std::string>> rows = {{"RESULTS", Printable(sweep.ValueName()), "±"}};
+  for (const std::string& name : sweep.file.names) {
+    if (name != seeds.param) rows.front().push_back(Printable(name));
+  }
+  rows.front().emplace_back("TRIALS");
+  for (const PointGroup& group : groups) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(fmt::format("{} of {}", group.losses.size(), seeds.count));
+    row.push_back(group.loss ? ShownNumber(ObjectiveValue(sweep.file.objective, *group.loss)) : "");
+    row.push_back(group.losses.size() > 1 ? ShownNumber(group.deviation) : "");
+    for (const std::string& name : sweep.file.names) {
+      if (name == seeds.param) continue;
+      const auto value = group.point.find(name);
+      row.push_back(value == group.point.end() ? "" : Printable(ShownValue(value->second)));
+    }
+    row.push_back(fmt::format("{}", fmt::join(group.trials, ",")));
+  }
+  PrintTable(rows);
 }
 
 void WarnOfDamage(const SweepView& view, const std::string& sweep_dir) {
@@ -279,6 +305,7 @@ PrintedTrial TrialFacts::Printed(const std::string& state) const {
   trial.started = row_.began;
   trial.ended = row_.ended;
   trial.blamed = row_.blamed;
+  trial.warning = row_.warning;
   trial.why = row_.why;
   trial.note = NoteOfRun(RunDir());
   if (!row_.ended.empty()) trial.seconds = static_cast<double>(row_.ms) / 1000;

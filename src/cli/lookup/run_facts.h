@@ -128,6 +128,7 @@ struct PrintedTrial {
   std::string started;
   std::string ended;  // these may be empty: null
   std::string blamed;
+  std::string warning;  // these two likewise
   std::string why;
   std::string note;
   std::optional<double> seconds;
@@ -147,8 +148,29 @@ void Parts(V& v, const PrintedTrial& trial) {
   v("objective.loss", trial.loss), v("plan", trial.plan), v("point", trial.point), v("resumed", trial.resumed);
   v("run", trial.run), v("run_dir", trial.run_dir), v("run_dirs", trial.run_dirs), v("seconds", trial.seconds);
   v("started", trial.started), v("state", trial.state), v("tags", trial.tags), v("trial", trial.trial);
-  v("value", trial.value), v("why", As<NullIfNone>(trial.why));
+  v("value", trial.value), v("warning", As<UnlessNone>(trial.warning)), v("why", As<NullIfNone>(trial.why));
 }
+
+// A point of a sweep that repeats its points, as it is printed as JSON.
+struct PrintedGroup {
+  double deviation = 0;
+  Value::Map point;
+  bool ranked = false;
+  std::uint64_t results = 0;
+  std::vector<std::uint64_t> trials;
+  std::optional<double> value;
+
+  bool operator==(const PrintedGroup&) const = default;
+};
+template <class V>
+void Parts(V& v, const PrintedGroup& group) {
+  v("deviation", group.deviation), v("point", group.point), v("ranked", group.ranked), v("results", group.results);
+  v("trials", group.trials), v("value", group.value);
+}
+PrintedGroup PrintedOf(const OpenedSweep& sweep, const PointGroup& group);
+// A table of the points: how many repetitions have a result, the mean or median of these, their deviation, the point,
+// and the trials.
+void PrintGroups(const OpenedSweep& sweep, const std::vector<PointGroup>& groups);
 
 class TrialFacts {
  public:

@@ -82,7 +82,16 @@ void LeaveOutIfEmpty(std::size_t from_end, std::vector<std::vector<std::string>>
 }
 
 Result<void> PrintTrialsJson(const OpenedSweep& sweep, const ListChoice& choice, const std::vector<Picked>& picked) {
-  std::printf("{\"format\": 1, \"sweep\": %s, \"sweep_dir\": %s, \"trials\": [", JsonOf(sweep.file.sweep_id).c_str(),
+  std::printf("{\"format\": 1, ");
+  if (const auto groups = PointGroupsOf(sweep.view.progress()); !groups.empty()) {
+    const char* before = "\"points\": [\n";
+    for (const PointGroup& group : groups) {
+      std::printf("%s %s", before, JsonOf<PartForms>(PrintedOf(sweep, group)).c_str());
+      before = ",\n";
+    }
+    std::printf("\n], ");
+  }
+  std::printf("\"sweep\": %s, \"sweep_dir\": %s, \"trials\": [", JsonOf(sweep.file.sweep_id).c_str(),
               JsonOf(sweep.dir).c_str());
   const char* comma = "\n";
   for (const Picked& one : picked) {
@@ -124,6 +133,13 @@ Result<std::size_t> ListTrials(const std::string& sweep_dir, const ListChoice& c
     return picked->size();
   }
   if (picked->empty()) return std::size_t{0};
+  // The trials of a point follow by their numbers.
+  const bool whole = choice.columns.empty() && choice.conditions.empty() && choice.keys.empty() && !limit;
+  const std::vector<PointGroup> groups = PointGroupsOf(sweep->view.progress());
+  if (whole && !groups.empty()) {
+    PrintGroups(*sweep, groups);
+    std::puts("");
+  }
   std::vector<std::string> columns = choice.columns;
   std::vector<std::string> heads;
   if (columns.empty()) {
@@ -183,13 +199,15 @@ void Parts(V& v, const PrintedSweepList& printed) {
 }
 // Of the lines that PrintTrialsJson writes.
 struct PrintedTrials {
+  std::vector<PrintedGroup> points;
   std::string sweep;
   std::string sweep_dir;
   std::vector<PrintedTrial> trials;
 };
 template <class V>
 void Parts(V& v, const PrintedTrials& printed) {
-  v("format", 1), v("sweep", printed.sweep), v("sweep_dir", printed.sweep_dir), v("trials", printed.trials);
+  v("format", 1), v("points", As<UnlessNone>(printed.points)), v("sweep", printed.sweep),
+      v("sweep_dir", printed.sweep_dir), v("trials", printed.trials);
 }
 
 // Prints the sweeps below the default folder, newest first. An empty table is only printed if `even_if_none`. Returns
@@ -374,9 +392,16 @@ void PrintSides(const std::vector<Compared>& sweeps) {
   row("trials", [&](const Compared& one) { return std::to_string(one.progress().trials()); });
   row("impossible", [&](const Compared& one) { return count(one.progress().impossible().size()); });
   row("over", [&](const Compared& one) { return std::to_string(one.progress().over().size()); });
+  const auto states_row = [&](const std::string& name) {
+    row("  " + name, [&](const Compared& one) {
+      const auto classes = ClassesOf(one.progress());
+      const auto found = classes.find(name);
+      return found == classes.end() ? std::string() : std::to_string(found->second);
+    });
+  };
   for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    row("  " + std::string(kTrialClassNames[i]),
-        [&](const Compared& one) { return count(one.progress().count(static_cast<TrialClass>(i))); });
+    states_row(std::string(kTrialClassNames[i]));
+    if (static_cast<TrialClass>(i) == TrialClass::kStopped) states_row("paused");
   }
   row("attempts", [](const Compared& one) { return std::to_string(one.progress().attempts()); });
   row("time", [](const Compared& one) { return DurationText(static_cast<double>(one.progress().trial_ms()) / 1000); });

@@ -202,9 +202,8 @@ void PrintSweep(const OpenedSweep& sweep, const SweepTotals& totals) {
   PrintField("trials", fmt::format("{}: {} over, {} impossible,{} {} running, {} to come", progress.trials(),
                                    counts.over, counts.impossible, skipped, counts.running, counts.waiting));
   std::string ends;
-  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
-    if (count > 0) ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count, kTrialClassNames[i]);
+  for (const auto& [name, count] : StatesOfOver(progress)) {
+    ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count, name);
   }
   if (!ends.empty()) PrintField("ended", ends);
   PrintField("attempts", fmt::format("{}, {} in all", progress.attempts(),
@@ -682,6 +681,7 @@ void PrintTrial(const OpenedSweep& sweep, const std::vector<AttemptRow>& attempt
     PrintTrialField(
         "  started",
         TimeText(row.began) + (row.ended.empty() ? "" : ", took " + DurationText(static_cast<double>(row.ms) / 1000)));
+    if (!row.warning.empty()) PrintTrialField("  warning", Printable(row.warning));
     if (!row.job.empty()) PrintTrialField("  job", Printable(row.job));
     if (!row.hosts.empty()) PrintTrialField("  hosts", Printable(*attempt.Of("hosts").AsString()));
     if (row.loss) {

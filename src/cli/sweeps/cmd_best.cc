@@ -96,33 +96,14 @@ std::vector<TrialFacts> FrontOf(const Objective& second, std::vector<TrialFacts>
   return front;
 }
 
-// A point with all of its repetitions.
-struct RepeatedPoint {
-  Value::Map point;  // without the seed
-  std::vector<std::uint64_t> trials;
-  std::vector<double> losses;
-
-  GroupStatistics statistics() const { return StatisticsOf(losses); }
-  double Loss(bool median) const { return median ? MedianOf(losses) : statistics().mean; }
-};
-
-// Those whose repetitions have all succeeded, the best first.
-std::vector<RepeatedPoint> RepeatedOf(const SeedsChoice& seeds, const std::vector<TrialFacts>& trials) {
-  std::map<std::string, RepeatedPoint> by_point;
-  for (const TrialFacts& trial : trials) {
-    Value::Map point = trial.row().point;
-    point.erase(seeds.param);
-    RepeatedPoint& repeated = by_point[PointText(point)];
-    repeated.point = std::move(point);
-    repeated.trials.push_back(trial.row().trial);
-    repeated.losses.push_back(*trial.row().loss);
-  }
-  std::vector<RepeatedPoint> points;
-  for (auto& [text, repeated] : by_point) {
-    if (repeated.losses.size() >= seeds.count) points.push_back(std::move(repeated));
-  }
-  std::stable_sort(points.begin(), points.end(), [&](const RepeatedPoint& a, const RepeatedPoint& b) {
-    return a.Loss(seeds.median) < b.Loss(seeds.median);
+// The points all of whose repetitions have succeeded and are among these trials, the best first.
+std::vector<PointGroup> RepeatedOf(const OpenedSweep& sweep, const std::vector<TrialFacts>& trials) {
+  std::set<TrialNumber> chosen;
+  for (const TrialFacts& trial : trials) chosen.insert(trial.row().trial);
+  std::vector<PointGroup> points = PointGroupsOf(sweep.view.progress());
+  std::erase_if(points, [&](const PointGroup& point) {
+    const auto is_chosen = [&](const auto& one) { return chosen.contains(one.first); };
+    return !point.ranked || !std::all_of(point.losses.begin(), point.losses.end(), is_chosen);
   });
   return points;
 }
@@ -130,7 +111,7 @@ std::vector<RepeatedPoint> RepeatedOf(const SeedsChoice& seeds, const std::vecto
 constexpr double kSignificant = 0.05;
 
 // "the second, x=2, is not distinguishable from it: …"; empty without a second one.
-std::string DifferenceText(const std::vector<RepeatedPoint>& points) {
+std::string DifferenceText(const std::vector<PointGroup>& points) {
   if (points.size() < 2) return {};
   const auto chance = WelchTest(points[0].statistics(), points[1].statistics());
   if (!chance) return {};
@@ -138,47 +119,17 @@ std::string DifferenceText(const std::vector<RepeatedPoint>& points) {
                      *chance < kSignificant ? "is different" : "is not distinguishable", *chance);
 }
 
-void PrintPoints(const OpenedSweep& sweep, const std::vector<RepeatedPoint>& points, std::uint64_t most) {
-  const SeedsChoice& seeds = *sweep.file.seeds;
-  std::vector<std::vector<std::string>> rows = {{"TRIALS", Printable(sweep.ValueName()), "±"}};
-  for (const std::string& name : sweep.file.names) {
-    if (name != seeds.param) rows.front().push_back(Printable(name));
-  }
-  for (std::size_t i = 0; i < points.size() && i < most; ++i) {
-    const RepeatedPoint& point = points[i];
-    std::vector<std::string>& row = rows.emplace_back();
-    row.push_back(fmt::format("{}", fmt::join(point.trials, ",")));
-    row.push_back(ShownNumber(ObjectiveValue(sweep.file.objective, point.Loss(seeds.median))));
-    row.push_back(ShownNumber(std::sqrt(point.statistics().variance)));
-    for (const std::string& name : sweep.file.names) {
-      if (name == seeds.param) continue;
-      const auto value = point.point.find(name);
-      row.push_back(value == point.point.end() ? "" : Printable(ShownValue(value->second)));
-    }
-  }
-  PrintTable(rows);
+void PrintPoints(const OpenedSweep& sweep, const std::vector<PointGroup>& points, std::uint64_t most) {
+  const auto count = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(most, points.size()));
+  PrintGroups(sweep, {points.begin(), points.begin() + count});
   if (const std::string text = DifferenceText(points); !text.empty()) std::printf("%s\n", PrintableLines(text).c_str());
-}
-
-// For programs.
-struct PrintedPoint {
-  double deviation = 0;
-  Value::Map point;
-  std::vector<std::uint64_t> trials;
-  double value = 0;
-
-  bool operator==(const PrintedPoint&) const = default;
-};
-template <class V>
-void Parts(V& v, const PrintedPoint& point) {
-  v("deviation", point.deviation), v("point", point.point), v("trials", point.trials), v("value", point.value);
 }
 
 // Members are in the order of their names.
 struct PrintedBestTrials {
   std::optional<PrintedObjective> objective;
   std::optional<PrintedObjective> second_objective;
-  std::vector<PrintedPoint> points;
+  std::vector<PrintedGroup> points;
   std::optional<double> second_differs;  // p of Welch's t-test
   std::string sweep;
   std::string sweep_dir;
@@ -200,22 +151,23 @@ int RunBest(const BestOptions& options) {
   if (!sweep) return Refuse(sweep.error(), options.json);
   constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
   const auto& second = sweep->file.second_objective;
-  const auto& seeds = sweep->file.seeds;
-  auto best = BestOf(*sweep, *choice, second || seeds ? kAll : options.most.value_or(1));
+  const Repetitions& seeds = sweep->view.progress().seeds();
+  const bool repeats = seeds.count > 0;
+  auto best = BestOf(*sweep, *choice, second || repeats ? kAll : options.most.value_or(1));
   if (!best) return Refuse(best.error(), options.json);
   if (second) best = FrontOf(*second, *std::move(best), options.most.value_or(kAll));
-  const std::vector<RepeatedPoint> points = seeds ? RepeatedOf(*seeds, *best) : std::vector<RepeatedPoint>();
+  const std::vector<PointGroup> points = repeats ? RepeatedOf(*sweep, *best) : std::vector<PointGroup>();
   const std::uint64_t most = options.most.value_or(1);
   if (!points.empty()) {  // the trials of these points
     std::set<std::uint64_t> shown;
     for (std::size_t i = 0; i < points.size() && i < most; ++i) {
-      shown.insert(points[i].trials.begin(), points[i].trials.end());
+      for (const auto& [trial, loss] : points[i].losses) shown.insert(trial);
     }
     std::erase_if(*best, [&](const TrialFacts& trial) { return !shown.contains(trial.row().trial); });
   }
   const std::vector<TrialFacts>& trials = *best;
-  if (seeds && points.empty() && !trials.empty()) {
-    return Refuse({Error("trial", {}, fmt::format("no point has succeeded with all of its {} seeds", seeds->count),
+  if (repeats && points.empty() && !trials.empty()) {
+    return Refuse({Error("trial", {}, fmt::format("no point has succeeded with all of its {} seeds", seeds.count),
                          "trials so far: muster ls " + ShellQuoted(sweep->file.name))},
                   options.json);
   }
@@ -238,7 +190,7 @@ int RunBest(const BestOptions& options) {
         options.json);
   }
   if (!options.json) {
-    if (seeds) {
+    if (repeats) {
       PrintPoints(*sweep, points, most);
     } else {
       Print(*sweep, trials);
@@ -249,8 +201,7 @@ int RunBest(const BestOptions& options) {
   }
   PrintedBestTrials printed{ObjectiveOf(*sweep), {}, {}, {}, sweep->file.sweep_id, sweep->dir, {}};
   for (std::size_t i = 0; i < points.size() && i < most; ++i) {
-    printed.points.push_back({std::sqrt(points[i].statistics().variance), points[i].point, points[i].trials,
-                              ObjectiveValue(sweep->file.objective, points[i].Loss(seeds->median))});
+    printed.points.push_back(PrintedOf(*sweep, points[i]));
   }
   if (points.size() > 1) printed.second_differs = WelchTest(points[0].statistics(), points[1].statistics());
   if (second) printed.second_objective = {second->metric, second->maximize};

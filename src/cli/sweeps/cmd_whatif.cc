@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,7 +58,8 @@ struct PrintedWhatIfTrial {
 template <class V>
 void Parts(V& v, const PrintedWhatIfTrial& printed) {
   const WhatIfTrial& trial = printed.trial;
-  v("ms", trial.ms), v("resource", trial.resource), v("stopped", trial.stopped), v("trial", trial.trial);
+  v("left_out", As<UnlessNone>(trial.left_out)), v("ms", trial.ms), v("resource", trial.resource),
+      v("stopped", trial.stopped), v("trial", trial.trial);
   v("unknown_beyond", trial.unknown_beyond), v("why", As<NullIfNone>(trial.why));
 }
 struct PrintedSaving {
@@ -165,13 +167,16 @@ Result<RecordedTrials> ReadRecorded(const OpenedSweep& sweep, const SweepDescrip
     RecordedTrial trial;
   };
   std::vector<Row> rows;
+  const std::map<TrialNumber, std::uint64_t>& groups = sweep.view.progress().groups();
   auto read = sweep.view.ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
     if (row.ended.empty() || row.interrupted) return true;
     const std::vector<std::string> dirs = row.RunDirs(sweep.dir);
     const auto processes = ReadContinuedHistory(dirs, sweep.file.metrics, description.early_stop->resource, true);
     const double ms = static_cast<double>(row.ms);
     RecordedTrial trial{
-        row.trial, ReportsOf(processes, description, ms), ms, DevicesOfTrial(dirs.back()), row.trial_class, row.loss};
+        row.trial, ReportsOf(processes, description, ms), ms, DevicesOfTrial(dirs.back()), row.trial_class, row.loss,
+        {}};
+    if (const auto group = groups.find(row.trial); group != groups.end()) trial.group = group->second;
     rows.push_back({row.began, row.ended, std::move(trial)});
     return true;
   });
@@ -231,6 +236,8 @@ std::string WhatIfText(const PrintedWhatIf& printed, bool has_devices) {
     if (trial.stopped) {
       text += fmt::format("  trial {} stopped at {} {}: {}\n", trial.trial, printed.resource_name,
                           number(trial.resource), trial.why);
+    } else if (trial.left_out) {
+      text += fmt::format("  trial {} left out: another repetition of its point was stopped\n", trial.trial);
     } else if (trial.unknown_beyond) {
       text +=
           fmt::format("  trial {} unknown beyond {} {}\n", trial.trial, printed.resource_name, number(trial.resource));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include <CLI/Validators.hpp>
@@ -447,7 +448,10 @@ void KeepNames(const SweepFile& file, const Evaluation& first, SweepDescription&
 // Those of --try behind the ones that the sweep began with; judged.
 Result<std::vector<Point>> TakeChosen(DescribedSweep& described, std::size_t tries, Evaluator& evaluator) {
   std::vector<Point>& all = described.sweep.seed_points;
-  const std::size_t first = all.size() - std::min(tries, all.size());
+  const std::vector<std::size_t>& counts = described.chosen;
+  const auto behind = static_cast<std::ptrdiff_t>(std::min(tries, counts.size()));
+  const std::size_t points = std::accumulate(counts.end() - behind, counts.end(), std::size_t{0});
+  const std::size_t first = all.size() - std::min(points, all.size());
   if (auto possible = CheckChosen(described, first, evaluator); !possible) return Fail(possible.error());
   PrintDiagnostics(WarnOfPointsOutside(described.sweep, first));
   std::vector<Point> chosen(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());

@@ -447,8 +447,10 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, Evaluator& eva
 namespace {
 
 // A chosen point without a seed is tried with each.
-void RepeatChosen(SweepDescription& sweep) {
-  if (!sweep.sampler.seeds) return;
+// Returns how many points each of them has become.
+std::vector<std::size_t> RepeatChosen(SweepDescription& sweep) {
+  std::vector<std::size_t> counts(sweep.seed_points.size(), 1);
+  if (!sweep.sampler.seeds) return counts;
   std::vector<Point> points;
   std::vector<Place> places;
   for (std::size_t i = 0; i < sweep.seed_points.size(); ++i) {
@@ -459,9 +461,11 @@ void RepeatChosen(SweepDescription& sweep) {
       if (has_seed) break;
       points.back()[sweep.sampler.seeds->param] = seed;
     }
+    if (!has_seed) counts[i] = sweep.space.parts.back().axis.values.size();
   }
   sweep.seed_points = std::move(points);
   sweep.seed_places = std::move(places);
+  return counts;
 }
 
 // The results of another sweep at points of this one.
@@ -551,7 +555,7 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
     described.sweep.sampler.given = *std::move(given);
   }
   described.about_sampler = SettleSampler(described.sweep);
-  RepeatChosen(described.sweep);
+  described.chosen = RepeatChosen(described.sweep);
   described.sweep.sampler.kept = options.kept;
   described.sweep.sampler.edited_at = options.edited_at;
   if (const SamplerChoice& sampler = described.sweep.sampler; !sampler.given.points.empty()) {

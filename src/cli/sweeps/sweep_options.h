@@ -85,6 +85,8 @@ struct DescribedSweep {
   std::vector<SiteHost> hosts = {};    // the named hosts, for all trials together
   std::uint32_t devices_per_host = 0;  // assumed by the recipe; known once a point was planned
   std::string about_sampler = {};      // a sentence, of ChooseSampler()
+  // Of each point that users chose, how many of the description's it is: one for each seed.
+  std::vector<std::size_t> chosen = {};
 };
 
 // Parses the options, evaluates the file, and combines the two. The result has passed CheckSweep. The same options give

@@ -232,6 +232,30 @@ Value CausesOf(const PageContent& page, std::size_t first) {
 
 }  // namespace
 
+Value PagePoints(const SweepProgress& progress, const std::optional<Objective>& objective) {
+  const std::vector<PointGroup> groups = PointGroupsOf(progress);
+  if (groups.empty()) return {};
+  Value::List points;
+  for (std::size_t i = 0; i < std::min(groups.size(), kMaxPageGroups); ++i) {
+    const PointGroup& group = groups[i];
+    Value::Map point;
+    for (const auto& [name, value] : group.point) point.emplace(name, CellValue(value));
+    Value::List trials;
+    for (const TrialNumber trial : group.trials) trials.push_back(CountValue(trial));
+    points.emplace_back(Value::Map{{"point", Value(std::move(point))},
+                                   {"trials", Value(std::move(trials))},
+                                   {"results", CountValue(group.losses.size())},
+                                   {"value", group.loss ? Value(ObjectiveValue(objective, *group.loss)) : Value()},
+                                   {"deviation", Value(group.deviation)},
+                                   {"ranked", Value(group.ranked)}});
+  }
+  return Value(Value::Map{{"seed", TextValue(progress.seeds().param)},
+                          {"count", CountValue(progress.seeds().count)},
+                          {"median", Value(progress.seeds().median)},
+                          {"total", CountValue(groups.size())},
+                          {"points", Value(std::move(points))}});
+}
+
 std::string OwnName(const PageContent& page, const std::string& name, const std::string& role) {
   const PageColumn* known = Find(page, name);
   const bool taken = known != nullptr && known->role != role;
@@ -561,10 +585,7 @@ Result<Value::Map> SourceOf(const OpenSweep& sweep) {
   if (!began) return Fail(began.error());
   if (!last) return Fail(last.error());
   Value::Map classes;
-  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    const std::uint64_t count = progress.count(static_cast<TrialClass>(i));
-    if (count > 0) classes[std::string(kTrialClassNames[i])] = CountValue(count);
-  }
+  for (const auto& [name, count] : StatesOfOver(progress)) classes[name] = CountValue(count);
   const auto objective_of = [](const std::optional<Objective>& one) {
     if (!one) return Value();
     return Value(Value::Map{{"metric", TextValue(one->metric)}, {"maximize", Value(one->maximize)}});
@@ -591,6 +612,7 @@ Result<Value::Map> SourceOf(const OpenSweep& sweep) {
                     {"second_objective", objective_of(sweep.file.second_objective)},
                     {"resource", TextValue(ResourceOf(sweep.description))},
                     {"counts", CountsValue(sweep)},
+                    {"points", PagePoints(progress, sweep.file.objective)},
                     {"classes", Value(std::move(classes))},
                     {"best", std::move(best)}};
 }

@@ -12,6 +12,8 @@
 #include "muster/result.h"
 #include "muster/value.h"
 #include "page/collect/page_content.h"
+#include "space/sweep_description.h"
+#include "sweep/record/sweep_progress.h"
 
 namespace muster {
 
@@ -26,6 +28,12 @@ struct SpaceAxis {
 
 // By name. `space`: the member "space" of the description; whatever it is, other axes and unknown members are omitted.
 std::map<std::string, SpaceAxis> SpaceAxes(const Value& space);
+
+// The points of a sweep that repeats its points, with what their repetitions say together (PointGroupsOf): {seed,
+// count, median, total, points: [{point, trials, results, value, deviation, ranked}]}, of these the best
+// kMaxPageGroups; null if it does not.
+inline constexpr std::size_t kMaxPageGroups = 200;
+Value PagePoints(const SweepProgress& progress, const std::optional<Objective>& objective);
 
 // Analyses the trials of a sweep's page: scales of parameters, their importance, what distinguishes the best trials,
 // and causes of failures.

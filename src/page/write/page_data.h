@@ -17,7 +17,8 @@ std::string Base64(std::string_view bytes);
 //
 //   format 1; kind "sweep" | "run" | "compare"; title; made (UTC); muster (version); live; now (seconds)
 //   sources     facts about each run and sweep: kind, label, name, id, dir, state, …; of sweeps objective, counts,
-//               classes, best, rungs, reasons, causes, quarantined, importance, distinction, setup
+//               classes, best, points (of repeated ones), rungs, reasons, causes, quarantined, importance,
+//               distinction, setup
 //   keys        of the rows: "SOURCE:TRIAL", "SOURCE:ROLE.INDEX" (a process), "SOURCE:" (a run)
 //   columns     [{name, label, role, scale, list, unit, domain, choices, values}]; values by row, null: none
 //   attempts    [{row, attempt, from, to, class, host, devices}] of trials; `to` null: running

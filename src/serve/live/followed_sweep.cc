@@ -224,10 +224,7 @@ nlohmann::json FollowedSweep::State() const {
                            {"failed", of.failed},          {"running", of.running},   {"waiting", of.waiting},
                            {"impossible", of.impossible}};
   nlohmann::json classes = nlohmann::json::object();
-  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
-    const std::uint64_t count = progress_.count(static_cast<TrialClass>(i));
-    if (count > 0) classes[std::string(kTrialClassNames[i])] = count;
-  }
+  for (const auto& [name, count] : StatesOfOver(progress_)) classes[name] = count;
   const bool left = progress_.ended() && !progress_.ended()->complete && !live_;
   nlohmann::json state = {{"id", progress_.sweep_id()},
                           {"name", Readable(file_.name)},
@@ -237,6 +234,7 @@ nlohmann::json FollowedSweep::State() const {
                           {"classes", std::move(classes)},
                           {"slots", nullptr},
                           {"best", nullptr},
+                          {"points", ToJson(PagePoints(progress_, file_.objective))},
                           {"note", ReadableOrNull(note_)}};
   const std::uint64_t slots = progress_.steered().slots.value_or(static_cast<std::uint32_t>(file_.slots));
   if (slots > 0) state["slots"] = slots;
@@ -249,7 +247,7 @@ nlohmann::json FollowedSweep::State() const {
 std::string FollowedSweep::StateOf(TrialNumber number, const Trial& trial) const {
   const auto& kept = trial.shown().ended;
   return TrialStanding{progress_.over().Has(number), !trial.running(), trial.latest.Outcome().interrupted,
-                       kept ? kept->trial_class : TrialClass::kOk}
+                       kept ? kept->trial_class : TrialClass::kOk, progress_.IsPaused(number)}
       .State(live_);
 }
 
@@ -309,6 +307,9 @@ void FollowedSweep::Flush() {
     }
     if (!trial.running()) ended_.push_back(number);
   }
+  std::string points = SerializedJson(patch["state"]["points"]);
+  if (points == sent_points_) patch["state"].erase("points");
+  sent_points_ = std::move(points);
   changed_.clear();
   state_changed_ = false;
   Forget();

@@ -87,6 +87,7 @@ class FollowedSweep {
   std::optional<LogPatterns> patterns_;  // if metrics are read from logs
   SweepProgress progress_;
   JournalPosition position_;
+  std::string sent_points_;  // of the last patch
   bool live_ = false;
   std::string note_;
   PageContent names_;  // columns of parameters, for the names of others

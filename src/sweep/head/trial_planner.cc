@@ -9,6 +9,7 @@
 #include "base/values/diagnostics.h"
 #include "base/values/fingerprint.h"
 #include "base/values/quoting.h"
+#include "base/values/text_parts.h"
 #include "plan/text/plan_text.h"
 #include "run/directory/checkpoints.h"
 #include "space/space.h"
@@ -277,6 +278,12 @@ TrialPreparation::Prepared TrialPreparation::Take(TrialNumber trial) {
   began.plan = scheduler_.planning().PlanOf(trial);
   began.run_id = RandomHex(kRunIdBytes);
   if (const auto& resumed = prepared.planned.resumed) began.resumed = resumed->from;
+  const auto open = scheduler_.progress().open().find(trial);
+  const bool promoted = open != scheduler_.progress().open().end() && open->second.promoted;
+  if (promoted && !prepared.planned.resumed) {
+    began.warning = fmt::format("it has passed {}, and its checkpoint is missing: it starts from the beginning",
+                                Counted(open->second.rungs, "rung"));
+  }
   return prepared;
 }
 

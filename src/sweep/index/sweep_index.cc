@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS attempts (
   id TEXT NOT NULL, point TEXT NOT NULL, plan TEXT NOT NULL, run TEXT NOT NULL, hosts TEXT NOT NULL,
   began TEXT NOT NULL, ended TEXT, class TEXT, interrupted INTEGER, again INTEGER, blamed TEXT, why TEXT,
   loss REAL, metrics TEXT, ms INTEGER, resumed INTEGER, checkpoint TEXT, job TEXT,
+  warning TEXT,
   PRIMARY KEY (trial, attempt)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS reasons (
   text TEXT NOT NULL, place TEXT NOT NULL, count INTEGER NOT NULL, trials TEXT NOT NULL);
@@ -54,7 +55,7 @@ CREATE TABLE IF NOT EXISTS quarantined (wall TEXT NOT NULL, host TEXT NOT NULL, 
 )";
 
 // Must change with the tables, and with the archive of SweepProgress.
-constexpr std::int64_t kFormat = 12;
+constexpr std::int64_t kFormat = 13;
 constexpr std::size_t kKnownBytes = 4096;        // of the journal's beginning, and before the position
 constexpr std::uint64_t kMaxSteps = 10'000'000;  // of SQLite's virtual machine, to validate an index
 // An index is about as large as its journal.
@@ -215,9 +216,9 @@ SweepRows::SweepRows(Database& database, bool above)
                                      "WHERE trial BETWEEN ?1 AND ?2 AND last"
                                    : "SELECT 1")),
       follow_(database.Prepare("UPDATE main.attempts SET last = 0, over = 0 WHERE trial = ?1 AND last")),
-      begin_(database.Prepare(
-          "INSERT OR REPLACE INTO main.attempts (trial, attempt, last, over, id, point, plan, run, "
-          "hosts, began, resumed, checkpoint, job) VALUES (?1, ?2, 1, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")),
+      begin_(database.Prepare("INSERT OR REPLACE INTO main.attempts (trial, attempt, last, over, id, point, plan, run, "
+                              "hosts, began, resumed, checkpoint, job, warning) "
+                              "VALUES (?1, ?2, 1, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")),
       end_(database.Prepare("UPDATE main.attempts SET ended = ?3, class = ?4, interrupted = ?5, again = ?6, "
                             "blamed = ?7, why = ?8, loss = ?9, metrics = ?10, ms = ?11, over = ?12 "
                             "WHERE trial = ?1 AND attempt = ?2")),
@@ -238,7 +239,8 @@ bool SweepRows::Copy(TrialNumber first, TrialNumber last) {
 bool SweepRows::Began(const AttemptBegan& entry, std::string_view wall) {
   if (entry.attempt > 0 && !(Copy(entry.trial, entry.trial) && follow_.Run(entry.trial))) return false;
   return begin_.Run(entry.trial, entry.attempt, entry.id, JsonOf(entry.point), entry.plan, entry.run_id,
-                    JsonOf(entry.hosts), wall, entry.resumed.attempt, entry.resumed.checkpoint, entry.job);
+                    JsonOf(entry.hosts), wall, entry.resumed.attempt, entry.resumed.checkpoint, entry.job,
+                    entry.warning);
 }
 
 bool SweepRows::Ended(const AttemptEnded& entry, std::string_view wall) {
@@ -326,7 +328,7 @@ void Set(A& archive, TrialSet& set) {
 template <class A>
 void Fields(A& archive, OpenTrial& trial) {
   archive(trial.attempts, trial.counted, trial.free, trial.id, trial.plan, trial.point, trial.running, trial.run_id,
-          trial.hosts, trial.devices, trial.first, trial.resumed, trial.rungs, trial.pause);
+          trial.hosts, trial.devices, trial.first, trial.resumed, trial.rungs, trial.pause, trial.promoted);
   std::uint64_t kept = trial.kept ? std::uint64_t{1} + static_cast<std::uint64_t>(*trial.kept) : 0;
   archive(kept);
   if constexpr (A::kReading) {
@@ -375,7 +377,14 @@ void Fields(V& archive, SweepProgress& progress) {
   archive(progress.sweep_id_, progress.name_, progress.recipe_, open.sampled_, open.judged_to_, open.open_, open.begun_,
           open.attempts_, open.ms_, open.device_ms_, finished.best_, finished.losses_, progress.rung_reports_,
           progress.promotions_, progress.paused_, progress.ended_, progress.steered_, finished.seeds_, finished.points_,
-          progress.raced_, progress.edits_, progress.last_edit_, progress.skipped_, progress.no_gain_);
+          progress.raced_, progress.edits_, progress.last_edit_, progress.skipped_, progress.no_gain_, progress.groups_,
+          progress.group_points_, progress.group_of_);
+  // They are numbers of these points, which damage may not change.
+  if constexpr (V::kReading) {
+    const auto beyond = [&](const auto& one) { return one.second >= progress.group_points_.size(); };
+    if (std::any_of(progress.group_of_.begin(), progress.group_of_.end(), beyond)) return archive.Fail();
+    if (std::any_of(progress.groups_.begin(), progress.groups_.end(), beyond)) return archive.Fail();
+  }
   progress_archive::Set(archive, open.impossible_);
   progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;

@@ -34,7 +34,7 @@ AttemptOutcome OutcomeOf(const AttemptRow& attempt) {
 constexpr std::uint64_t kMaxValue = 64U << 20;  // of values in a line of the journal
 constexpr char kColumns[] =
     "trial, attempt, over, id, point, plan, run, hosts, began, ended, class, interrupted, again, blamed, why, "
-    "loss, metrics, ms, resumed, checkpoint, job";
+    "loss, metrics, ms, resumed, checkpoint, job, warning";
 constexpr const char* kOwnTables[] = {"reasons", "rungs",      "promotions", "medians",
                                       "heads",   "departures", "quarantined"};
 
@@ -63,6 +63,7 @@ AttemptRow RowOf(const Statement& row) {
   }
   attempt.resumed = {static_cast<std::uint32_t>(row.Integer(18)), std::string(row.Text(19))};
   attempt.job = row.Text(20);
+  attempt.warning = row.Text(21);
   attempt.began = row.Text(8);
   if (row.IsNull(9)) return attempt;
   attempt.ended = row.Text(9);
@@ -79,7 +80,7 @@ AttemptRow RowOf(const Statement& row) {
 }
 
 // Completes what the attempts of a trial, in their order, say of each other; the place of the one that is kept.
-std::size_t Together(std::vector<AttemptRow>& attempts) {
+std::size_t Together(std::vector<AttemptRow>& attempts, const SweepProgress& progress) {
   std::size_t kept = 0;
   for (std::size_t i = 1; i < attempts.size(); ++i) {
     if (IsKeptInstead(OutcomeOf(attempts[i]), OutcomeOf(attempts[kept]))) kept = i;
@@ -88,7 +89,7 @@ std::size_t Together(std::vector<AttemptRow>& attempts) {
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     AttemptRow& attempt = attempts[i];
     attempt.trial_standing = {latest.trial_standing.over, !latest.ended.empty(), latest.interrupted,
-                              attempts[kept].trial_class};
+                              attempts[kept].trial_class, progress.IsPaused(latest.trial)};
     attempt.latest = latest.attempt;
     if (attempt.resumed.checkpoint.empty()) continue;
     const auto before = std::find_if(attempts.begin(), attempts.begin() + static_cast<std::ptrdiff_t>(i),
@@ -290,7 +291,7 @@ Result<void> SweepView::ForEachGroup(const std::function<bool(std::vector<Attemp
   bool more = true;
   const auto pass = [&] {
     if (attempts.empty()) return true;
-    const std::size_t kept = Together(attempts);
+    const std::size_t kept = Together(attempts, progress());
     return take(std::exchange(attempts, {}), kept);
   };
   auto read =
@@ -337,7 +338,7 @@ Result<std::vector<AttemptRow>> SweepView::AttemptsOf(TrialNumber trial) const {
       fmt::format("SELECT {} FROM trials_and_attempts WHERE trial = ?1 ORDER BY attempt", kColumns).c_str());
   rows.Bind(1, trial);
   auto attempts = ListOf<AttemptRow>(std::move(rows), RowOf);
-  if (attempts && !attempts->empty()) Together(*attempts);
+  if (attempts && !attempts->empty()) Together(*attempts, progress());
   return attempts;
 }
 
@@ -345,7 +346,7 @@ Result<std::optional<AttemptRow>> SweepView::KeptOf(TrialNumber trial) const {
   auto attempts = AttemptsOf(trial);
   if (!attempts) return Fail(std::move(attempts.error()));
   if (attempts->empty()) return std::nullopt;
-  const std::size_t kept = Together(*attempts);
+  const std::size_t kept = Together(*attempts, progress());
   return std::move((*attempts)[kept]);
 }
 

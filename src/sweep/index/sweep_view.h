@@ -40,9 +40,10 @@ struct AttemptRow {
   std::string run_id;
   std::vector<std::string> hosts;
   ResumedFrom resumed;
-  std::string job;    // its own allocation; may be empty
-  std::string began;  // UTC
-  std::string ended;  // empty: it has not ended
+  std::string job;      // its own allocation; may be empty
+  std::string warning;  // AttemptBegan::warning
+  std::string began;    // UTC
+  std::string ended;    // empty: it has not ended
   // The following fields are set once it has ended.
   TrialClass trial_class = TrialClass::kOk;
   bool interrupted = false;

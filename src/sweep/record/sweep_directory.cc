@@ -87,18 +87,10 @@ struct StoredChoices {
   std::optional<EarlyStopChoice> early_stop;
   MetricsChoice metrics;
   std::optional<Objective> second_objective;
-  struct Sampler {
-    std::optional<SeedsChoice> seeds;
-  } sampler;
 };
-template <class V>
-void Fields(V& v, StoredChoices::Sampler& sampler) {
-  v("seeds", sampler.seeds);
-}
 template <class V>
 void Fields(V& v, StoredChoices& choices) {
   v("budget", choices.budget), v("early_stop", choices.early_stop), v("metrics", choices.metrics);
-  v("sampler", choices.sampler);
   v("second_objective", choices.second_objective);
 }
 
@@ -147,7 +139,6 @@ SweepFile FileOf(StoredSweep stored) {
   if (choices.early_stop) file.resource = choices.early_stop->resource;
   file.metrics = std::move(choices.metrics);
   file.second_objective = std::move(choices.second_objective);
-  file.seeds = std::move(choices.sampler.seeds);
   file.budget = choices.budget;
   return file;
 }

@@ -62,7 +62,6 @@ struct SweepFile {
   std::string name;
   std::string doc;
   std::optional<Objective> objective;
-  std::optional<SeedsChoice> seeds = {};           // likewise read from the description
   std::optional<Objective> second_objective = {};  // read from the description; SweepFileText does not write it
   std::vector<std::string> names;                  // swept, sorted
   std::uint64_t trials = 0;                        // number of trials of the sampler

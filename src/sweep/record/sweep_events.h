@@ -100,6 +100,7 @@ struct AttemptBegan {
   ResumedFrom resumed = {};
   std::string job = {};       // "slurm job 12", if it has an allocation of its own
   std::uint32_t devices = 0;  // that it holds
+  std::string warning = {};   // a sentence: it does not continue as it should
   bool operator==(const AttemptBegan&) const = default;
 };
 

@@ -51,7 +51,7 @@ template <class V>
 void Fields(V& v, AttemptBegan& e) {
   v("trial", e.trial), v("attempt", e.attempt), v("id", e.id), v("point", e.point), v("plan", e.plan),
       v("run", e.run_id), v("hosts", As<UnlessNone>(e.hosts)), v("resumed", As<UnlessNone>(e.resumed)),
-      v("job", As<UnlessNone>(e.job)), v("devices", As<UnlessNone>(e.devices));
+      v("job", As<UnlessNone>(e.job)), v("devices", As<UnlessNone>(e.devices)), v("warning", As<UnlessNone>(e.warning));
 }
 template <class V>
 void Fields(V& v, StopDecision& e) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -127,7 +128,7 @@ bool IsKeptInstead(const AttemptOutcome& later, const AttemptOutcome& earlier) {
 }
 
 std::string TrialStanding::State(bool live) const {
-  if (over) return std::string(TrialClassName(kept_class));
+  if (over) return paused ? "paused" : std::string(TrialClassName(kept_class));
   if (!latest_ended) return live ? "running" : "lost";
   return latest_interrupted ? "interrupted" : "again";
 }
@@ -201,6 +202,7 @@ void OpenTrials::Began(const AttemptBegan& entry, const TrialSet& over) {
   trial.devices = entry.devices;
   trial.resumed = entry.resumed;
   trial.pause = 0;
+  trial.promoted = false;
   if (entry.resumed.checkpoint.empty()) {
     trial.first = entry.attempt;
     trial.rungs = 0;
@@ -264,6 +266,7 @@ void OpenTrials::Restore(const std::vector<TrialRange>& trials, const TrialSet& 
 void OpenTrials::Promoted(const TrialPromoted& entry, OpenTrial paused) {
   OpenTrial& open = open_[entry.trial] = std::move(paused);
   open.rungs = entry.rung + 1;
+  open.promoted = true;
   open.pause = 0;
   open.counted = open.free = 0;
 }
@@ -285,13 +288,18 @@ void FinishedTrials::Add(const AttemptEnded& entry, OpenTrial trial) {
 double LossOfAll(const RepeatedPoint& point, bool median) {
   std::vector<double> losses;
   for (const auto& [trial, result] : point.results) losses.push_back(result.loss);
-  return median ? MedianOf(std::move(losses)) : StatisticsOf(losses).mean;
+  return ValueOfGroup(std::move(losses), median);
 }
 
 double DeviationOf(const RepeatedPoint& point) {
   std::vector<double> losses;
   for (const auto& [trial, result] : point.results) losses.push_back(result.loss);
   return std::sqrt(StatisticsOf(losses).variance);
+}
+
+const RepeatedPoint* FinishedTrials::FindRepeated(const Point& point) const {
+  const auto found = points_.find(PointId(point));
+  return found == points_.end() ? nullptr : &found->second;
 }
 
 void FinishedTrials::AddRepetition(const AttemptEnded& entry, const OpenTrial& trial) {
@@ -327,6 +335,23 @@ std::string SkipText(const std::string& name, const Value& value) {
   return name + "=" + (value.AsString() != nullptr ? *value.AsString() : ToText(value));
 }
 
+std::uint64_t SweepProgress::GroupOf(TrialNumber trial) const {
+  const auto found = group_of_.find(trial);
+  return found == group_of_.end() ? kNoGroup | trial : found->second;
+}
+
+void SweepProgress::Join(const AttemptBegan& entry) {
+  const Repetitions& seeds = finished_.seeds();
+  if (seeds.count == 0 || entry.attempt > 0) return;
+  Point point = entry.point;
+  point.erase(seeds.param);
+  const auto id = PointNumber(PointId(point));
+  if (!id) return;
+  const auto [group, is_new] = groups_.emplace(*id, groups_.size());
+  group_of_[entry.trial] = group->second;
+  if (is_new) group_points_.push_back(std::move(point));
+}
+
 void SweepProgress::Take(const SweepEntry& entry) {
   std::visit(Overloaded{[this](const SweepBegan& e) {
                           sweep_id_ = e.sweep_id;
@@ -350,7 +375,10 @@ void SweepProgress::Take(const SweepEntry& entry) {
                             for (const TrialRange& range : reason.trials) skipped->second.trials.Add(range);
                           }
                         },
-                        [this](const AttemptBegan& e) { open_.Began(e, over()); },
+                        [this](const AttemptBegan& e) {
+                          open_.Began(e, over());
+                          Join(e);
+                        },
                         [this](const RungReached& e) {
                           rung_reports_.push_back({e.decision.rung, e.trial, e.loss, e.decision.stop});
                           open_.Reached(e);
@@ -416,6 +444,56 @@ void SweepProgress::Take(const SweepEntry& entry) {
                         },
                         [this](const NoGainExpected& e) { no_gain_ = e; }, [this](const SweepEnded& e) { ended_ = e; }},
              entry);
+}
+
+GroupStatistics PointGroup::statistics() const {
+  std::vector<double> values;
+  for (const auto& [trial, its_loss] : losses) values.push_back(its_loss);
+  return StatisticsOf(values);
+}
+
+std::vector<PointGroup> PointGroupsOf(const SweepProgress& progress) {
+  if (progress.seeds().count == 0) return {};
+  std::vector<PointGroup> groups(progress.group_points().size());
+  for (std::size_t number = 0; number < groups.size(); ++number) {
+    PointGroup& group = groups[number];
+    group.point = progress.group_points()[number];
+    const RepeatedPoint* repeated = progress.FindRepeated(group.point);
+    if (repeated == nullptr || repeated->results.empty()) continue;
+    for (const auto& [trial, result] : repeated->results) group.losses.emplace(trial, result.loss);
+    group.loss = LossOfAll(*repeated, progress.seeds().median);
+    group.deviation = DeviationOf(*repeated);
+    group.ranked = group.losses.size() >= progress.seeds().count;
+  }
+  for (const auto& [trial, group] : progress.groups()) groups[group].trials.push_back(trial);
+  const auto key = [](const PointGroup& group) {
+    return std::tuple(!group.ranked, !group.loss, group.loss.value_or(0), group.trials.front());
+  };
+  std::sort(groups.begin(), groups.end(),
+            [&](const PointGroup& one, const PointGroup& other) { return key(one) < key(other); });
+  return groups;
+}
+
+bool SweepProgress::IsPaused(TrialNumber trial) const {
+  const auto paused = paused_.find(trial);
+  return paused != paused_.end() && paused->second.kept == TrialClass::kStopped;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> StatesOfOver(const SweepProgress& progress) {
+  const auto paused =
+      static_cast<std::uint64_t>(std::count_if(progress.paused().begin(), progress.paused().end(),
+                                               [&](const auto& one) { return progress.IsPaused(one.first); }));
+  std::vector<std::pair<std::string, std::uint64_t>> states;
+  const auto add = [&](std::string name, std::uint64_t count) {
+    if (count > 0) states.emplace_back(std::move(name), count);
+  };
+  for (std::size_t i = 0; i < kTrialClassNames.size(); ++i) {
+    const auto trial_class = static_cast<TrialClass>(i);
+    const bool has_paused = trial_class == TrialClass::kStopped;
+    add(std::string(kTrialClassNames[i]), progress.count(trial_class) - (has_paused ? paused : 0));
+    if (has_paused) add("paused", paused);
+  }
+  return states;
 }
 
 TrialCounts CountsOf(const SweepProgress& progress, bool live) {

@@ -11,10 +11,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include "space/group_statistics.h"
 #include "space/sweep_description.h"
 #include "sweep/record/sweep_events.h"
 
@@ -92,9 +94,10 @@ struct TrialStanding {
   bool latest_ended = false;                // its latest attempt has ended,
   bool latest_interrupted = false;          // and how
   TrialClass kept_class = TrialClass::kOk;  // of the attempt that it keeps, if that has ended
+  bool paused = false;                      // over, and early stopping may let it continue
 
-  // The class of the attempt that it keeps; if it is not over, "running", "again" (it failed and is retried) or
-  // "interrupted"; or "lost": it was running when the head was killed. `live`: a head is running.
+  // "paused", or the class of the attempt that it keeps; if it is not over, "running", "again" (it failed and is
+  // retried) or "interrupted"; or "lost": it was running when the head was killed. `live`: a head is running.
   std::string State(bool live) const;
 };
 
@@ -122,6 +125,7 @@ struct OpenTrial {
   ResumedFrom resumed;      // of the last attempt
   std::uint64_t rungs = 0;  // that these attempts have reached
   std::uint64_t pause = 0;  // the rung, from 1, at which the last attempt was paused; 0: at none
+  bool promoted = false;    // from that rung its next attempt, which has not begun, continues
   // If it was finished before: the class of the attempt that it keeps.
   std::optional<TrialClass> kept;
 
@@ -226,6 +230,8 @@ class FinishedTrials {
 
   const TrialSet& numbers() const { return numbers_; }
   const TrialEnds& ends() const { return ends_; }
+  const Repetitions& seeds() const { return seeds_; }
+  const RepeatedPoint* FindRepeated(const Point& point) const;
   std::uint64_t count(TrialClass trial_class) const { return counts_[static_cast<std::size_t>(trial_class)]; }
   std::uint64_t failed() const;  // number of trials of all failure classes
   // Remove() does not change it.
@@ -318,8 +324,23 @@ class SweepProgress {
   // With the median rule: of each trial that succeeded.
   const std::map<TrialNumber, std::map<double, double>>& finished_losses() const { return finished_.losses(); }
 
+  // Of a sweep with repetitions: which of its points the trial, which has begun, repeats; numbered in the order in
+  // which they began. Any other trial is a group of its own, from kNoGroup on.
+  static constexpr std::uint64_t kNoGroup = std::uint64_t{1} << 63U;
+  std::uint64_t GroupOf(TrialNumber trial) const;
+  // Of all trials that have one below kNoGroup.
+  const std::map<TrialNumber, std::uint64_t>& groups() const { return group_of_; }
+  // The points of these groups, by number, without the seed.
+  const std::vector<Point>& group_points() const { return group_points_; }
+  // How points are repeated now; count 0: they are not.
+  const Repetitions& seeds() const { return finished_.seeds(); }
+  // The repetitions of a point without the seed that have succeeded; null: none has.
+  const RepeatedPoint* FindRepeated(const Point& point) const { return finished_.FindRepeated(point); }
+
   // Trials that are paused at a rung, which are among those that have ended, as they were then.
   const std::map<TrialNumber, OpenTrial>& paused() const { return paused_; }
+  // Whether its state is "paused": it is paused, and keeps the attempt that was.
+  bool IsPaused(TrialNumber trial) const;
 
   const std::vector<RungReport>& rung_reports() const { return rung_reports_; }
   const std::vector<TrialPromoted>& promotions() const { return promotions_; }
@@ -338,6 +359,8 @@ class SweepProgress {
   template <class V>
   friend void Fields(V& archive, SweepProgress& progress);  // sweep/index/sweep_index.h
 
+  void Join(const AttemptBegan& entry);
+
   std::string sweep_id_, name_, recipe_;
   OpenTrials open_;
   FinishedTrials finished_;
@@ -353,7 +376,30 @@ class SweepProgress {
   std::map<std::string, SkippedValue> skipped_;
   std::set<std::string> restored_;
   std::optional<NoGainExpected> no_gain_;
+  std::map<std::uint64_t, std::uint64_t> groups_;  // numbers of groups by the number of their point without the seed
+  std::vector<Point> group_points_;
+  std::map<TrialNumber, std::uint64_t> group_of_;
 };
+
+// A point of a sweep that repeats its points, with what its repetitions say together: every view shows these values.
+// Only repetitions that have succeeded are results: what one reported that failed, was stopped early or is paused
+// cannot be compared with them.
+struct PointGroup {
+  Point point;                           // without the seed
+  std::vector<TrialNumber> trials;       // that have begun, ascending
+  std::map<TrialNumber, double> losses;  // of those that have succeeded
+  std::optional<double> loss;            // their mean or median
+  double deviation = 0;                  // of the losses; 0 of fewer than two
+  bool ranked = false;                   // all its repetitions have succeeded: it may be the best
+
+  GroupStatistics statistics() const;
+};
+// Those that are ranked first, then others with a result, then those without; the best first, else by their first
+// trial.
+std::vector<PointGroup> PointGroupsOf(const SweepProgress& progress);
+
+// How many trials that are over have which state, in the order of the classes; without those that none has.
+std::vector<std::pair<std::string, std::uint64_t>> StatesOfOver(const SweepProgress& progress);
 
 // Numbers of trials.
 struct TrialCounts {

@@ -53,7 +53,10 @@ std::string Counts(const SweepProgress& progress) {
   std::string text = fmt::format("{} ok", progress.count(TrialClass::kOk));
   if (const auto infeasible = progress.count(TrialClass::kInfeasible))
     text += fmt::format(", {} infeasible", infeasible);
-  if (const auto stopped = progress.count(TrialClass::kStopped)) text += fmt::format(", {} stopped early", stopped);
+  for (const auto& [state, count] : StatesOfOver(progress)) {
+    if (state == TrialClassName(TrialClass::kStopped)) text += fmt::format(", {} stopped early", count);
+    if (state == "paused") text += fmt::format(", {} paused", count);
+  }
   if (const auto failed = progress.failed()) text += fmt::format(", {} failed", failed);
   return text;
 }
@@ -153,6 +156,10 @@ std::string EntryLine(const SweepDescription& sweep, const SweepProgress& progre
   if (const auto* ended = std::get_if<AttemptEnded>(&entry)) {
     const auto open = progress.open().find(ended->trial);
     return AttemptLine(sweep, open == progress.open().end() ? Point{} : open->second.point, *ended);
+  }
+  if (const auto* began = std::get_if<AttemptBegan>(&entry)) {
+    return began->warning.empty() ? std::string()
+                                  : fmt::format("warning: trial {}: {}", began->trial, Printable(began->warning));
   }
   if (const auto* host = std::get_if<HostQuarantined>(&entry)) {
     return fmt::format("host {} is quarantined: {}", Printable(host->host), Printable(host->why));

@@ -48,7 +48,8 @@ std::optional<NoGainExpected> GainWatch::Ask() {
     for (const auto& [trial, loss] : known.losses) losses.push_back(loss);
     groups.push_back(StatisticsOf(losses));
     const bool median = sweep_->sampler.seeds && sweep_->sampler.seeds->median;
-    results.push_back({known.point, median ? MedianOf(losses) : groups.back().mean, losses.size()});
+    const std::size_t repeats = losses.size();
+    results.push_back({known.point, ValueOfGroup(std::move(losses), median), repeats});
   }
   const PooledVariance pooled = PooledOf(groups);
   const auto bound =

@@ -20,7 +20,9 @@ void RunningTrials::Add(const TrialQueue::Start& start, std::uint32_t attempt) {
 
 void RunningTrials::Began(TrialNumber trial, std::uint64_t rungs) {
   const auto found = attempts_.find(trial);
-  if (found != attempts_.end()) rules_.Continue(found->second.progress, rungs);
+  if (found == attempts_.end()) return;
+  rules_.Repeats(trial, record_.progress().GroupOf(trial));
+  rules_.Continue(found->second.progress, rungs);
 }
 
 std::optional<RunningTrials::Attempt> RunningTrials::Remove(TrialNumber trial) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "muster/result.h"
+#include "space/group_statistics.h"
 
 namespace muster {
 
@@ -102,6 +103,15 @@ std::optional<TrialPromoted> Asha::Next() const {
   return std::nullopt;
 }
 
+bool Asha::HasPromoted(std::size_t rung, std::uint64_t trial) const { return results_[rung]->promoted.contains(trial); }
+
+TrialPromoted Asha::At(std::size_t rung, std::uint64_t trial) const {
+  const Rung& at = *results_[rung];
+  const auto found = at.by_trial.find(trial);
+  const std::size_t rank = found == at.by_trial.end() ? at.results.size() : at.RankOf(found->second);
+  return {trial, rung, at.results.size(), rank, Share(at)};
+}
+
 void Asha::Promoted(std::size_t rung, std::uint64_t trial) {
   results_[rung]->Drop(trial);
   results_[rung]->promoted.insert(trial);
@@ -135,41 +145,56 @@ std::size_t BracketOf(const std::vector<HyperbandBracket>& brackets, std::uint64
   return number;
 }
 
-void MedianRule::Finished(std::uint64_t trial, const std::map<double, double>& losses) {
-  std::vector<std::pair<double, double>> means;
+void MedianRule::Finished(std::uint64_t trial, const std::map<double, double>& losses,
+                          std::optional<std::uint64_t> group) {
+  std::vector<Until> until;
   double sum = 0;
   for (const auto& [step, loss] : losses) {
     sum += loss;
-    means.emplace_back(step, sum / static_cast<double>(means.size() + 1));
+    until.push_back(
+        {step, sum / static_cast<double>(until.size() + 1), until.empty() ? loss : std::min(loss, until.back().best)});
   }
-  means_[trial] = std::move(means);
+  finished_[{group.has_value(), group.value_or(trial)}][trial] = std::move(until);
 }
 
-MedianRule::Decision MedianRule::At(double step, double best_loss) const {
+MedianRule::Decision MedianRule::At(double step, double best_loss, std::optional<std::uint64_t> group) const {
   Decision decision;
+  std::vector<double> own = {best_loss};
   std::vector<double> there;
-  for (const auto& [trial, means] : means_) {
-    const auto after = std::upper_bound(means.begin(), means.end(), step,
-                                        [](double wanted, const auto& entry) { return wanted < entry.first; });
-    if (after != means.begin()) there.push_back(std::prev(after)->second);
+  for (const auto& [name, repetitions] : finished_) {
+    const bool is_own = group && name == std::pair(true, *group);
+    std::vector<double> means;
+    for (const auto& [trial, until] : repetitions) {
+      const auto after = std::upper_bound(until.begin(), until.end(), step,
+                                          [](double wanted, const Until& entry) { return wanted < entry.step; });
+      if (after == until.begin()) continue;
+      is_own ? own.push_back(std::prev(after)->best) : means.push_back(std::prev(after)->mean);
+    }
+    if (!means.empty()) there.push_back(ValueOfGroup(std::move(means), by_median_));
   }
   decision.finished = there.size();
+  decision.best = ValueOfGroup(std::move(own), by_median_);
   if (there.size() < min_finished_ || there.empty()) return decision;
   const auto middle = there.begin() + static_cast<std::ptrdiff_t>(there.size() / 2);
   std::nth_element(there.begin(), middle, there.end());
   double median = *middle;
   if (there.size() % 2 == 0) median = (median + *std::max_element(there.begin(), middle)) / 2;
   decision.median = median;
-  decision.stop = step >= warmup_ && best_loss > median;
+  decision.stop = step >= warmup_ && decision.best > median;
   return decision;
 }
 
 StopRules::StopRules(const SweepDescription& sweep, const SweepProgress& progress)
-    : objective_(sweep.objective), choice_(sweep.early_stop), seed_(sweep.sampler.seed) {
+    : objective_(sweep.objective),
+      choice_(sweep.early_stop),
+      seed_(sweep.sampler.seed),
+      by_median_(sweep.sampler.seeds && sweep.sampler.seeds->median),
+      grouped_(sweep.sampler.seeds || !progress.groups().empty()),
+      groups_(progress.groups()) {
   if (!choice_) return;
   if (!choice_->has_rungs()) {
-    median_.emplace(choice_->warmup, choice_->min_finished);
-    for (const auto& [trial, losses] : progress.finished_losses()) median_->Finished(trial, losses);
+    median_.emplace(choice_->warmup, choice_->min_finished, by_median_);
+    for (const auto& [trial, losses] : progress.finished_losses()) median_->Finished(trial, losses, GroupOf(trial));
     return;
   }
   const Asha::Form form = choice_->promote ? Asha::Form::kPauses : Asha::Form::kStops;
@@ -187,22 +212,56 @@ StopRules::StopRules(const SweepDescription& sweep, const SweepProgress& progres
     return rung >= bracket.first && rung < rungs_.size();
   };
   for (const RungReport& report : progress.rung_reports()) {
-    Bracket& bracket = Of(report.trial);
+    const std::uint64_t compared = Compared(report.trial);
+    Bracket& bracket = Of(compared);
     if (!is_rung_of(bracket, report.rung)) continue;
-    bracket.asha.Report(report.rung - bracket.first, report.trial, report.loss);
-    if (choice_->promote && !report.stop) bracket.asha.Promoted(report.rung - bracket.first, report.trial);
+    ReportAt(bracket, report.rung, report.trial, report.loss);
+    if (choice_->promote && !report.stop) bracket.asha.Promoted(report.rung - bracket.first, compared);
   }
   if (!choice_->promote) return;
   for (const TrialPromoted& promoted : progress.promotions()) {
-    if (is_rung_of(Of(promoted.trial), promoted.rung)) Promoted(promoted);
+    if (is_rung_of(Of(Compared(promoted.trial)), promoted.rung)) Promoted(promoted);
   }
   for (const auto& [trial, paused] : progress.paused()) {
-    if (is_rung_of(Of(trial), paused.pause - 1)) Paused(trial, paused.pause - 1);
+    if (is_rung_of(Of(Compared(trial)), paused.pause - 1)) Paused(trial, paused.pause - 1);
   }
 }
 
-StopRules::Bracket& StopRules::Of(TrialNumber trial) {
-  return brackets_[hyperband_.empty() ? 0 : BracketOf(hyperband_, seed_, trial)];
+std::size_t StopRules::PlaceOf(std::uint64_t compared) const {
+  return hyperband_.empty() ? 0 : BracketOf(hyperband_, seed_, compared);
+}
+
+void StopRules::Repeats(TrialNumber trial, std::uint64_t group) {
+  if (group < SweepProgress::kNoGroup) groups_[trial] = group;
+}
+
+std::optional<std::uint64_t> StopRules::GroupOf(TrialNumber trial) const {
+  const auto group = groups_.find(trial);
+  return group == groups_.end() ? std::nullopt : std::optional(group->second);
+}
+
+std::uint64_t StopRules::Compared(TrialNumber trial) const {
+  // Of a sweep whose points were repeated only after an edit, the trials before it are others than all groups.
+  return GroupOf(trial).value_or(grouped_ ? SweepProgress::kNoGroup | trial : trial);
+}
+
+StopDecision StopRules::ReportAt(Bracket& bracket, std::size_t rung, TrialNumber trial, double loss) {
+  const auto group = GroupOf(trial);
+  const std::uint64_t compared = Compared(trial);
+  if (group) {
+    auto& there = repetitions_[{rung, *group}];
+    there[trial] = loss;
+    std::vector<double> losses;
+    for (const auto& [one, its_loss] : there) losses.push_back(its_loss);
+    loss = ValueOfGroup(std::move(losses), by_median_);
+  }
+  StopDecision decision = bracket.asha.Report(rung - bracket.first, compared, loss);
+  decision.rung = rung;
+  // Its result is another one, so it waits for its turn anew.
+  const auto paused = paused_.find({rung, compared});
+  if (paused != paused_.end()) paused->second.erase(trial);
+  if (paused != paused_.end() && !paused->second.empty()) bracket.asha.Paused(rung - bracket.first, compared);
+  return decision;
 }
 
 bool StopRules::Note(TrialProgress& progress, const MetricValues& report) const {
@@ -241,30 +300,29 @@ StopRules::Outcome StopRules::Take(TrialNumber trial, std::uint32_t attempt, Tri
   if (!progress.resource_) return outcome;
   const double resource = *progress.resource_;
   if (!brackets_.empty()) {
-    Bracket& bracket = Of(trial);
+    Bracket& bracket = Of(Compared(trial));
     std::size_t& rung = progress.next_rung_;
     rung = std::max(rung, bracket.first);
     // A trial that reports rarely may pass several rungs at once.
     for (; !outcome.stop && rung < rungs_.size() && resource >= rungs_[rung]; ++rung) {
-      StopDecision decision = bracket.asha.Report(rung - bracket.first, trial, loss);
-      decision.rung = rung;
+      const StopDecision decision = ReportAt(bracket, rung, trial, loss);
       outcome.entries.push_back(RungReached{trial, attempt, resource, loss, decision});
       outcome.stop = decision.stop;
       if (decision.stop) {
-        outcome.why = fmt::format("{}rung {} of {}{}: rank {} of {}, the best {} continue",
+        outcome.why = fmt::format("{}rung {} of {}{}: rank {} of {}{}, the best {} continue",
                                   decision.paused ? "paused at " : "", rung + 1, rungs_.size(), BracketText(bracket),
-                                  decision.rank, decision.results, decision.threshold);
+                                  decision.rank, decision.results, GroupOf(trial) ? " points" : "", decision.threshold);
       }
     }
   }
   if (median_) {
-    const MedianRule::Decision decision = median_->At(resource, *progress.best_);
+    const MedianRule::Decision decision = median_->At(resource, *progress.best_, GroupOf(trial));
     outcome.stop = decision.stop;
     if (decision.stop) {
       outcome.entries.push_back(
-          MedianStopped{trial, attempt, resource, *progress.best_, decision.finished, *decision.median});
-      outcome.why = fmt::format("at {} {} its best was worse than the median of {} finished trials", choice_->resource,
-                                resource, decision.finished);
+          MedianStopped{trial, attempt, resource, decision.best, decision.finished, *decision.median});
+      outcome.why = fmt::format("at {} {} its best was worse than the median of {} finished {}", choice_->resource,
+                                resource, decision.finished, GroupOf(trial) ? "points" : "trials");
     }
   }
   return outcome;
@@ -276,33 +334,63 @@ std::string StopRules::BracketText(const Bracket& bracket) const {
 }
 
 void StopRules::Paused(TrialNumber trial, std::size_t rung) {
-  Bracket& bracket = Of(trial);
-  bracket.asha.Paused(rung - bracket.first, trial);
+  const std::uint64_t compared = Compared(trial);
+  Bracket& bracket = Of(compared);
+  bracket.asha.Paused(rung - bracket.first, compared);
+  paused_[{rung, compared}].insert(trial);
 }
 
 std::optional<TrialPromoted> StopRules::NextPromotion() const {
+  // Its point was promoted while it was on the way to the rung, or with another of its repetitions.
+  for (auto one = paused_.rbegin(); grouped_ && one != paused_.rend(); ++one) {
+    const auto& [rung, compared] = one->first;
+    const Bracket& bracket = brackets_[PlaceOf(compared)];
+    const std::size_t own_rung = rung - bracket.first;
+    if (one->second.empty() || !GroupOf(*one->second.begin()) || !bracket.asha.HasPromoted(own_rung, compared))
+      continue;
+    TrialPromoted next = bracket.asha.At(own_rung, compared);
+    next.trial = *one->second.begin();
+    next.rung = rung;
+    return next;
+  }
   std::optional<TrialPromoted> best;
   for (const Bracket& bracket : brackets_) {
     auto next = bracket.asha.Next();
     if (!next) continue;
     next->rung += bracket.first;
-    if (!best || next->rung > best->rung) best = next;
+    if (best && next->rung <= best->rung) continue;
+    const auto paused = paused_.find({next->rung, next->trial});
+    if (paused == paused_.end() || paused->second.empty()) continue;
+    next->trial = *paused->second.begin();
+    best = next;
   }
   return best;
 }
 
 void StopRules::Promoted(const TrialPromoted& entry) {
-  Bracket& bracket = Of(entry.trial);
-  bracket.asha.Promoted(entry.rung - bracket.first, entry.trial);
+  const std::uint64_t compared = Compared(entry.trial);
+  Bracket& bracket = Of(compared);
+  bracket.asha.Promoted(entry.rung - bracket.first, compared);
+  NoLongerPaused(entry);
 }
 
 void StopRules::Dropped(const TrialPromoted& entry) {
-  Bracket& bracket = Of(entry.trial);
-  bracket.asha.Dropped(entry.rung - bracket.first, entry.trial);
+  const std::uint64_t compared = Compared(entry.trial);
+  Bracket& bracket = Of(compared);
+  if (NoLongerPaused(entry)) bracket.asha.Dropped(entry.rung - bracket.first, compared);
+}
+
+bool StopRules::NoLongerPaused(const TrialPromoted& entry) {
+  const auto paused = paused_.find({entry.rung, Compared(entry.trial)});
+  if (paused == paused_.end()) return true;
+  paused->second.erase(entry.trial);
+  if (!paused->second.empty()) return false;
+  paused_.erase(paused);
+  return true;
 }
 
 void StopRules::Finished(TrialNumber trial, const TrialProgress& progress) {
-  if (median_ && !progress.losses_.empty()) median_->Finished(trial, progress.losses_);
+  if (median_ && !progress.losses_.empty()) median_->Finished(trial, progress.losses_, GroupOf(trial));
 }
 
 }  // namespace muster

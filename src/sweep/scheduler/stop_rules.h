@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +74,10 @@ class Asha {
   void Paused(std::size_t rung, std::uint64_t trial);
   // The paused trial that should continue now, if there is one. O(rungs · log n).
   std::optional<TrialPromoted> Next() const;
+  // Whether it has continued from there.
+  bool HasPromoted(std::size_t rung, std::uint64_t trial) const;
+  // As Next() says of a trial that is to continue in any case.
+  TrialPromoted At(std::size_t rung, std::uint64_t trial) const;
   // It continues. Of a trial that is not paused there, only that it had continued.
   void Promoted(std::size_t rung, std::uint64_t trial);
   // It is not paused any more, and does not continue.
@@ -108,27 +113,40 @@ std::size_t BracketOf(const std::vector<HyperbandBracket>& brackets, std::uint64
 // The median stopping rule: stops a trial that is worse than most finished trials were at the same step.
 
 // The median stopping rule (Golovin et al., Google Vizier, KDD 2017): a trial is stopped at step t if its best loss so
-// far is worse than the median, over finished trials, of the mean of their losses up to t.
+// far is worse than the median, over finished trials, of the mean of their losses up to t. Repetitions of a point say
+// what they say together: those that have finished of another point, and of its own the trial and those that have.
 class MedianRule {
  public:
   // No trial is stopped at steps below `warmup`, nor before so many have finished.
-  explicit MedianRule(double warmup = 0, std::size_t min_finished = 5) : warmup_(warmup), min_finished_(min_finished) {}
+  // `by_median`: what repetitions say together is the median, not the mean.
+  explicit MedianRule(double warmup = 0, std::size_t min_finished = 5, bool by_median = false)
+      : warmup_(warmup), min_finished_(min_finished), by_median_(by_median) {}
 
-  // Losses of a finished trial by step, ascending; they replace those of an earlier attempt.
-  void Finished(std::uint64_t trial, const std::map<double, double>& losses);
+  // Losses of a finished trial by step, ascending; they replace those of an earlier attempt. `group`: of repetitions of
+  // one point the same.
+  void Finished(std::uint64_t trial, const std::map<double, double>& losses, std::optional<std::uint64_t> group = {});
 
   struct Decision {
-    std::size_t finished = 0;      // trials that had reported by that step
+    std::size_t finished = 0;      // points with trials that had reported by that step
+    double best = 0;               // of the trial, with the finished repetitions of its point
     std::optional<double> median;  // none before enough have finished
     bool stop = false;
   };
   // O(finished trials · log of their reports).
-  Decision At(double step, double best_loss) const;
+  Decision At(double step, double best_loss, std::optional<std::uint64_t> group = {}) const;
 
  private:
+  struct Until {
+    double step = 0;
+    double mean = 0;
+    double best = 0;
+  };
+  using Repetitions = std::map<std::uint64_t, std::vector<Until>>;  // by finished trial, ascending
+
   double warmup_;
   std::size_t min_finished_;
-  std::map<std::uint64_t, std::vector<std::pair<double, double>>> means_;  // by finished trial: step, mean up to it
+  bool by_median_;
+  std::map<std::pair<bool, std::uint64_t>, Repetitions> finished_;  // by group; alone (false) by trial
 };
 
 // Early stopping rules over all attempts of a sweep.
@@ -145,6 +163,10 @@ class StopRules {
   };
   // Resources of all rungs, ascending; empty without rungs.
   const std::vector<double>& rungs() const { return rungs_; }
+  // The trial, which reports nothing before, is a repetition of a point: points are compared, by what those of their
+  // repetitions say together that have come to a rung, or have finished (median rule). With promotion all repetitions
+  // of a point continue. `group`: SweepProgress::GroupOf().
+  void Repeats(TrialNumber trial, std::uint64_t group);
   Outcome Take(TrialNumber trial, std::uint32_t attempt, TrialProgress& progress, const MetricValues& report);
   // For an attempt that resumes from a checkpoint: reports of earlier attempts count until it reports itself,
   // and the first `rungs` rungs, which they passed, are not decided again. Values that are not finite are
@@ -156,7 +178,8 @@ class StopRules {
 
   // With promotion. A trial was paused at the rung, from 0, and its attempt has ended.
   void Paused(TrialNumber trial, std::size_t rung);
-  // The paused trial that should continue now, as the entry that records it: of the highest rung the best.
+  // The paused trial that should continue now, as the entry that records it: of the highest rung the best; before all
+  // others one whose point continues already.
   std::optional<TrialPromoted> NextPromotion() const;
   // It continues, or, of Dropped(), does not.
   void Promoted(const TrialPromoted& entry);
@@ -171,12 +194,26 @@ class StopRules {
     std::size_t first = 0;
     Asha asha;
   };
-  Bracket& Of(TrialNumber trial);
+  Bracket& Of(std::uint64_t compared) { return brackets_[PlaceOf(compared)]; }
+  std::size_t PlaceOf(std::uint64_t compared) const;
+  // What is compared at rungs: the group of a repetition, else the trial.
+  std::uint64_t Compared(TrialNumber trial) const;
+  std::optional<std::uint64_t> GroupOf(TrialNumber trial) const;
+  // Whether no other trial of its point is paused at the rung.
+  bool NoLongerPaused(const TrialPromoted& entry);
+  // Takes the loss of the trial; the decision about what it is compared as.
+  StopDecision ReportAt(Bracket& bracket, std::size_t rung, TrialNumber trial, double loss);
   std::string BracketText(const Bracket& bracket) const;
 
   std::optional<Objective> objective_;
   std::optional<EarlyStopChoice> choice_;
   std::uint64_t seed_ = 0;
+  bool by_median_ = false;  // what repetitions say together
+  bool grouped_ = false;    // there are repetitions
+  std::map<TrialNumber, std::uint64_t> groups_;
+  // By rung and group: the losses of its repetitions there. By rung and what is compared: the trials paused there.
+  std::map<std::pair<std::size_t, std::uint64_t>, std::map<TrialNumber, double>> repetitions_;
+  std::map<std::pair<std::size_t, std::uint64_t>, std::set<TrialNumber>> paused_;
   std::vector<HyperbandBracket> hyperband_;
   std::vector<double> rungs_;
   std::vector<Bracket> brackets_;  // one for ASHA

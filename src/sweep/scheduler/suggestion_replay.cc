@@ -25,12 +25,20 @@ bool Informs(const SweepEntry& entry) {
          std::holds_alternative<RungReached>(entry) || std::holds_alternative<ValueSkipped>(entry);
 }
 
-// The points of trials from `first` on that the entries behind the first `known` have, up to `trial`.
+// As the scheduler of the sweep did.
+void Follow(TrialPoints& points, const SweepEntry& entry) {
+  if (const auto* steered = std::get_if<SweepSteered>(&entry); steered != nullptr && steered->trials) {
+    points.Extend(*steered->trials);
+  }
+  points.Take(entry);
+}
+
+// The points of trials that the sampler gave and the entries behind the first `known` have, up to `trial`.
 std::map<TrialNumber, Point> PointsAfter(const std::vector<SweepEntry>& entries, std::size_t known, TrialNumber trial) {
   std::map<TrialNumber, Point> points;
   for (std::size_t i = known; i < entries.size(); ++i) {
     const auto* judged = std::get_if<PointsJudged>(&entries[i]);
-    if (judged == nullptr) continue;
+    if (judged == nullptr || judged->chosen) continue;
     for (std::size_t k = 0; k < judged->points.size() && judged->first + k < trial; ++k) {
       points.emplace(judged->first + k, judged->points[k]);
     }
@@ -40,12 +48,14 @@ std::map<TrialNumber, Point> PointsAfter(const std::vector<SweepEntry>& entries,
 
 // The sampler after these entries, asked for the trial.
 Result<SuggestedPoint> AskAfter(const CompiledSpace& space, const SweepDescription& sweep,
-                                const std::vector<SweepEntry>& entries, std::size_t known, TrialNumber trial) {
+                                const std::vector<SweepEntry>& entries, std::size_t known, TrialNumber trial,
+                                std::uint64_t edits) {
   auto sampler = Sampler::Of(space, sweep.sampler);
   if (!sampler) return Fail(sampler.error());
-  for (std::size_t i = 0; i < known; ++i) Inform(**sampler, sweep, entries[i]);
+  TrialPoints points(**sampler, sweep, edits);
+  for (std::size_t i = 0; i < known; ++i) Follow(points, entries[i]);
   // Asked for at the same time, before it.
-  for (auto& [number, point] : PointsAfter(entries, known, trial)) (*sampler)->Recall(number, {point});
+  for (const auto& [number, point] : PointsAfter(entries, known, trial)) (*sampler)->Recall(number, {point});
   return (*sampler)->Explain(trial);
 }
 
@@ -62,10 +72,7 @@ Result<TrialSuggestion> SuggestionOf(const CompiledSpace& space, const SweepDesc
   const PointsJudged* judged = nullptr;  // that has the trial first
   std::size_t at = 0;
   for (; at < entries.size(); ++at) {
-    if (const auto* steered = std::get_if<SweepSteered>(&entries[at]); steered != nullptr && steered->trials) {
-      points.Extend(*steered->trials);
-    }
-    points.Take(entries[at]);
+    Follow(points, entries[at]);
     const auto* one = std::get_if<PointsJudged>(&entries[at]);
     if (one == nullptr || trial < one->first || trial - one->first >= one->count) continue;
     judged = one;
@@ -102,7 +109,7 @@ Result<TrialSuggestion> SuggestionOf(const CompiledSpace& space, const SweepDesc
   for (std::size_t tries = 0, known = at + 1; known-- > 0 && tries < kMaxEntriesBefore;) {
     if (known < at && !Informs(entries[known])) continue;  // nothing else was passed on then
     ++tries;
-    auto asked = AskAfter(space, sweep, entries, known, trial);
+    auto asked = AskAfter(space, sweep, entries, known, trial, edits);
     if (!asked) return Fail(asked.error());
     if (asked->point == found.point) {
       found.why = *std::move(asked);

@@ -160,7 +160,9 @@ void TrialPlanning::RecordLeftOut() {
   PointsJudged judged{record_.progress().judged_to(), 0, {}};
   judged.raced = true;
   for (Sampler::LeftOut& left : points_.left_out()) {
-    const TrialNumber trial = judged.first + judged.count++;
+    const TrialNumber trial = judged.first + judged.count;
+    if (trial >= points_.size()) break;  // the sweep has no trials for them
+    ++judged.count;
     judged.points.push_back(std::move(left.point));
     if (judged.impossible.empty() || judged.impossible.back().text != left.why) {
       judged.impossible.push_back({std::move(left.why), "", {{trial, trial}}});

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "space/sampler.h"
@@ -14,7 +15,8 @@
 namespace muster {
 
 // Passes what an entry of the sweep's journal says about points and results to the sampler, unless that is a sequence.
-void Inform(Sampler& sampler, const SweepDescription& sweep, const SweepEntry& entry);
+// `paused`: of the end of an attempt, which a rung has paused.
+void Inform(Sampler& sampler, const SweepDescription& sweep, const SweepEntry& entry, bool paused = false);
 
 // The trials of a sampler, and between them those whose points were chosen. A chosen point is a trial when it is
 // judged: the next one that was not judged yet. The trials of a sequence that follow have the points that they would
@@ -31,10 +33,10 @@ class TrialPoints {
       : sampler_(&sampler), sweep_(&sweep), edits_(edits) {}
 
   // Number of trials, and how many there can be.
-  std::uint64_t size() const { return SizeWith(0); }
+  std::uint64_t size() const { return SizeWith({}); }
   std::uint64_t limit() const;
-  // With so many further chosen points.
-  std::uint64_t SizeWith(std::uint64_t more) const;
+  // With these further chosen points.
+  std::uint64_t SizeWith(const std::vector<Point>& more) const;
   // Adds trials of the sampler up to this size; a smaller one has no effect.
   void Extend(std::uint64_t size);
 
@@ -72,6 +74,10 @@ class TrialPoints {
  private:
   // The number of the trial among those of a sequence.
   std::uint64_t Among(TrialNumber trial) const;
+  // How many of them the space of a sampler that is no sequence does not have: they are trials besides its own.
+  std::uint64_t BesidesOf(const std::vector<Point>& points) const;
+  // Chosen points that wait are trials of a sampler that is no sequence.
+  void ExtendBy(const std::vector<Point>& chosen);
 
   Sampler* sampler_;
   const SweepDescription* sweep_;
@@ -81,6 +87,7 @@ class TrialPoints {
   TrialNumber known_to_ = 0;
   std::optional<Wanted> wanted_;
   bool awaits_ = false;
+  std::set<TrialNumber> pausing_;  // trials that a rung has paused and that have not ended yet
 };
 
 }  // namespace muster

@@ -36,7 +36,7 @@ tl::expected<SweepSteered, std::string> SteeringFor(const SteeringRequest& reque
         fmt::format("at most {} trials can be added: the sampler has {} in all", room + unused, points.limit()));
   }
   if (most) steered.max_trials = *most + add + chosen;
-  if (room > 0 || chosen > 0) steered.trials = points.SizeWith(chosen) + std::min(add, room);
+  if (room > 0 || chosen > 0) steered.trials = points.SizeWith(request.points) + std::min(add, room);
   return steered;
 }
 
@@ -75,7 +75,7 @@ TrialScheduler::TrialScheduler(const SweepDescription& sweep, TrialPoints& point
 void TrialScheduler::Choose(std::vector<Point> points) {
   if (points.empty()) return;
   SweepSteered steered;
-  steered.trials = points_.SizeWith(points.size());
+  steered.trials = points_.SizeWith(points);
   steered.points = std::move(points);
   if (record_.Record(steered)) ApplySteering();
 }

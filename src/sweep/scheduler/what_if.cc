@@ -1,10 +1,13 @@
 #include "sweep/scheduler/what_if.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "space/group_statistics.h"
 #include "sweep/record/sweep_progress.h"
 #include "sweep/scheduler/stop_rules.h"
 
@@ -44,15 +47,37 @@ class Replay {
         Await(now.trial, now.report + 1);
       }
     }
+    ChooseBestPoint();
     return std::move(made_);
   }
 
  private:
   void StartNext(double ms) {
     made_.ms = std::max(made_.ms, ms);
+    for (; next_ < trials_.size() && IsLeftOut(trials_[next_]); ++next_) {
+      made_.trials[next_].left_out = true;
+      ++made_.left_out;
+    }
     if (next_ == trials_.size()) return;
+    if (rules_ != nullptr && trials_[next_].group) rules_->Repeats(trials_[next_].trial, *trials_[next_].group);
     began_[next_] = ms;
     Await(next_++, 0);
+  }
+
+  // As the sampler does (space/repeated_sampler.cc).
+  bool IsLeftOut(const RecordedTrial& trial) const { return trial.group && stopped_.contains(*trial.group); }
+
+  void ChooseBestPoint() {
+    std::optional<double> least;
+    for (const auto& [group, results] : results_) {
+      if (!sweep_.sampler.seeds || results.size() < sweep_.sampler.seeds->count) continue;
+      std::vector<double> losses;
+      for (const auto& [loss, trial] : results) losses.push_back(loss);
+      const double loss = ValueOfGroup(std::move(losses), sweep_.sampler.seeds->median);
+      if (least && loss >= *least) continue;
+      least = loss;
+      made_.best = results.begin()->second;
+    }
   }
 
   void Await(std::size_t trial, std::size_t report) {
@@ -73,6 +98,7 @@ class Replay {
     ended.stopped = true;
     ended.why = outcome.why;
     ++made_.stopped;
+    if (trial.group && !sweep_.early_stop->promote) stopped_.insert(*trial.group);
     Count(now.trial, report.resource, now.ms - began_[now.trial]);
     return true;
   }
@@ -87,7 +113,9 @@ class Replay {
       made_.trials[now.trial].unknown_beyond = true;
       ++made_.unknown;
     }
-    if (trial.trial_class == TrialClass::kOk && trial.loss && (!made_.best || *trial.loss < best_loss_)) {
+    if (trial.trial_class == TrialClass::kOk && trial.loss && trial.group) {
+      results_[*trial.group].emplace(*trial.loss, trial.trial);
+    } else if (trial.trial_class == TrialClass::kOk && trial.loss && (!made_.best || *trial.loss < best_loss_)) {
       made_.best = trial.trial;
       best_loss_ = *trial.loss;
     }
@@ -111,6 +139,8 @@ class Replay {
   std::priority_queue<ReplayedMoment, std::vector<ReplayedMoment>, std::greater<>> moments_;
   std::size_t next_ = 0;
   double best_loss_ = 0;
+  std::set<std::uint64_t> stopped_;                                            // groups that have no result
+  std::map<std::uint64_t, std::set<std::pair<double, TrialNumber>>> results_;  // by group
   WhatIf made_;
 };
 
