@@ -37,6 +37,22 @@ TEST(Drill, KillsHeadAndAgentAndLetsOtherRunsContinue) {
   EXPECT_EQ(drill.Row("head")["happened"], "every process ends");
   EXPECT_EQ(drill.Row("agent host0")["happened"], "the run ends");
   EXPECT_EQ(drill.Row("(resumed)")["outcome"], "ok");
+  const auto report_of = [&](int run) {
+    const auto said = drill.Muster({"report", drill.json["runs"][run]["run_dir"], "--json"});
+    return nlohmann::json::parse(said.out, nullptr, false);
+  };
+  const auto first = report_of(0);
+  EXPECT_EQ(first["outcome"], "lost");
+  ASSERT_EQ(first["faults"].size(), 1U) << first;
+  EXPECT_EQ(first["faults"][0]["what"], "head");
+  EXPECT_EQ(report_of(1)["faults"][0]["what"], "agent host0");
+  EXPECT_EQ(report_of(2)["faults"].size(), 0U);
+  EXPECT_EQ(report_of(2)["drill"], true);
+  EXPECT_NE(drill.Muster({"ls"}).out.find("job (drill)"), std::string::npos);
+  const std::string text = drill.Muster({"report", drill.json["runs"][0]["run_dir"]}).out;
+  EXPECT_TRUE(text.starts_with("drill of job lost: ")) << text;
+  EXPECT_NE(text.find("  fault     head after "), std::string::npos) << text;
+  EXPECT_EQ(text.find("checks"), std::string::npos) << "stubs of a drill check nothing: " << text;
 }
 
 TEST(Drill, ReportsAJobThatBeginsAgainAlthoughItHasACheckpoint) {

@@ -318,6 +318,7 @@ Result<void> Drill::State::Run(RunRequest request, Transport& transport) {
     if (auto chosen = ChooseFaults(); !chosen) return chosen;
   }
   if (auto used = UseStubs(request); !used) return used;
+  request.drill = true;
   // Its failures say nothing about hosts, and nobody is to be woken.
   request.on_bad_hosts = nullptr;
   request.on_used_hosts = nullptr;
@@ -400,6 +401,9 @@ bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, F
   if (fault.kind == FaultKind::kHead) {
     head_killed_ = true;
     head_killed_at_ = at;
+    // Recorded by the head itself, if it still can.
+    const std::string kind(kFaultKindNames[static_cast<std::size_t>(fault.kind)]);
+    static_cast<void>(control.Ask({.ask = ControlRequest::Ask::kFault, .fault = kind}));
     head.Signal(SIGKILL);
   } else {
     double lasts = fault.lasts;

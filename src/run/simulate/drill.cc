@@ -24,8 +24,6 @@ constexpr std::string_view kExample = "kill:worker:3@12s, stop:worker:1@20s+5s, 
 constexpr double kSurvivedPart = 0.5;
 constexpr double kLostPart = 1.5;
 
-std::string_view NameOf(FaultKind kind) { return kFaultKindNames[static_cast<std::size_t>(kind)]; }
-
 bool OfProcess(FaultKind kind) { return kind == FaultKind::kKill || kind == FaultKind::kStop; }
 
 // The process that the text means: its name, or its role and rank.
@@ -82,10 +80,9 @@ tl::expected<DrillFault, std::string> ParseDrillFault(std::string_view text) {
 }
 
 std::string DrillFaultText(const DrillFault& fault) {
-  std::string text(NameOf(fault.kind));
-  if (!fault.target.empty()) text += " " + fault.target;
-  if (fault.lasts > 0) text += " for " + DurationText(fault.lasts);
-  return text;
+  FaultInjected injected{fault.kind, {}, 0, {}, static_cast<std::uint64_t>(fault.lasts * 1000)};
+  (OfProcess(fault.kind) ? injected.process : injected.host) = fault.target;
+  return FaultText(injected);
 }
 
 std::vector<DrillFault> FaultsOf(std::span<const SimulatedFailure> failures, const Plan& plan, std::uint64_t seed) {
@@ -344,6 +341,7 @@ class RunInDrill final : private FailureSource {
     for (const ProcessId process : e.processes) stopped_.insert({process, LastAttempt(process)});
   }
   void See(const FaultInjected& e) {
+    if (e.kind == FaultKind::kHead) return;  // the run shows nothing after it
     Injected injected{e, std::nullopt, 0, Now(), seq_};
     if (OfProcess(e.kind)) injected.process = ProcessMeant(plan_, e.process);
     const std::size_t machines = plan_.hosts.size() + place_.spares.size();
@@ -447,8 +445,9 @@ class RunInDrill final : private FailureSource {
   DrillRow RowOf(const Injected& injected) {
     const FaultInjected& fault = injected.fault;
     DrillRow row;
-    row.fault = DrillFaultText({fault.kind, fault.process.empty() ? fault.host : fault.process + " on " + fault.host, 0,
-                                Outlasts(fault) ? 0 : static_cast<double>(fault.lasts_ms) / 1000});
+    FaultInjected said = fault;
+    if (Outlasts(fault)) said.lasts_ms = 0;
+    row.fault = FaultText(said);
     row.at = injected.at;
     const NumberedDecision* real = Loses(fault) ? AboutLoss(decisions_, injected.machine, "host")
                                                 : About(decisions_, injected.process, fault.attempt);
