@@ -292,11 +292,13 @@ class SweepHead {
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {
     scheduler_.JudgeBy(request.run.verdict_rules);
     scheduler_.RecallCosts(std::move(inputs_.costs));
-    scheduler_.RecallBy([this](const std::function<void(const SweepEntry&)>& take) {
-      std::string stopped;
-      ReadSweepJournal(
-          request_.folder_fd, {}, [&](const SweepRecord& record) { take(record.entry); }, stopped);
-    });
+    scheduler_.RecallBy(
+        [this](const std::function<void(const SweepEntry&)>& take) {
+          std::string stopped;
+          ReadSweepJournal(
+              request_.folder_fd, {}, [&](const SweepRecord& record) { take(record.entry); }, stopped);
+        },
+        [this](const AttemptBegan& attempt) { return LastFailureOf(request_.folder, attempt); });
     if (request.allocator == nullptr) return;
     allocations_.emplace(
         io_, *request.allocator, request.folder_fd,
