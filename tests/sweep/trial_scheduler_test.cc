@@ -657,5 +657,26 @@ TEST(TrialScheduler, SaysWhenAsManyTrialsFailedAlikeAsAreAllowed) {
             "3 trials failed alike, none has a result: oom_device: worker.2 exited with code 7");
 }
 
+TEST(TrialScheduler, CountsTrialsThatFailedAlikeUnderAHeadThatDied) {
+  SweepDescription with;
+  with.stop_after.failures = 3;
+  with.retry.quarantine_host_after = 0;
+  ScheduledSweep before(12, with, {{"", 0, 2}});
+  before.ResumeFrom();
+  before.Judge();
+  for (const TrialNumber trial : before.Start()) before.End(trial, TrialClass::kCrash);
+  ASSERT_EQ(before.scheduler->failed_alike(), "");
+  for (const bool ended : {false, true}) {
+    std::vector<SweepEntry> entries = before.entries;
+    if (ended) entries.emplace_back(SweepEnded{false, "ctrl-c", 130});
+    ScheduledSweep after(12, with, {{"", 0, 2}}, ProgressOf(entries), {}, {}, entries);
+    after.ResumeFrom();
+    after.Judge();
+    ASSERT_EQ(after.Start().front(), 2U);
+    after.End(2, TrialClass::kCrash);
+    EXPECT_EQ(after.scheduler->failed_alike(), ended ? "" : "3 trials failed alike, none has a result: crash");
+  }
+}
+
 }  // namespace
 }  // namespace muster

@@ -146,7 +146,9 @@ void TrialScheduler::Promote() {
 void TrialScheduler::ResumeFrom(const SweepBegan& began,
                                 const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt,
                                 std::vector<TrialRange> reopened) {
+  const bool head_died = progress().attempts() > 0 && !progress().ended();
   if (!record_.Record(began)) return;
+  if (head_died && sweep_.stop_after.no_gain && progress().no_gain()) no_gain_ = NoGainText(*progress().no_gain());
   if (!reopened.empty() && !record_.Record(TrialsReopened{std::move(reopened)})) return;
   hosts_.Resume();
   const std::map<TrialNumber, OpenTrial> before = progress().open();
@@ -286,7 +288,12 @@ void TrialScheduler::RecallFailures() {
   std::map<TrialNumber, AttemptBegan> last;                  // attempts
   std::map<TrialNumber, std::vector<AttemptBegan>> retried;  // that failed since the trial was opened
   hosts_.ForgetFailures();
+  failed_.clear();
   recall_([&](const SweepEntry& entry) {
+    if (std::holds_alternative<SweepEnded>(entry)) {  // who resumes it lets it count from zero
+      failed_.clear();
+      failed_alike_.clear();
+    }
     if (const auto* const began = std::get_if<AttemptBegan>(&entry)) last[began->trial] = *began;
     const auto* const ended = std::get_if<AttemptEnded>(&entry);
     if (ended == nullptr || ended->interrupted) return;
@@ -297,6 +304,7 @@ void TrialScheduler::RecallFailures() {
       retried[ended->trial].push_back(attempt->second);
     } else {
       retried.erase(ended->trial);
+      CountFailure(*ended);
     }
     last.erase(attempt);
   });

@@ -129,9 +129,10 @@ class TrialScheduler {
   void Edited();
 
   // Why the sweep is to begin nothing more: as many trials failed alike as StopAfterChoice says, since the last one
-  // with a result or since this head began. Empty otherwise.
+  // with a result or since the sweep was resumed after it had ended. Empty otherwise.
   const std::string& failed_alike() const { return failed_alike_; }
-  // Why it is to begin nothing more since no gain is expected, if the description says so; empty otherwise.
+  // Why it is to begin nothing more since no gain is expected, if the description says so; empty otherwise, and in a
+  // sweep that is resumed after it had ended so.
   const std::string& no_gain() const { return no_gain_; }
 
   // Begins nothing more.
@@ -157,7 +158,7 @@ class TrialScheduler {
   std::string HostOf(const FailureJudged& judged, const std::vector<std::uint32_t>& hosts) const;
   // The verdict on the failure over those of the trial's earlier attempts, if retries obey it.
   std::optional<GivenVerdict> Judge(TrialNumber trial, const AttemptEnd& end, const std::vector<std::uint32_t>& hosts);
-  // What has failed under earlier heads: on hosts, and in trials that are retried.
+  // What has failed under earlier heads: alike, on hosts, and in trials that are retried.
   void RecallFailures();
   void Remember(TrialNumber trial, FailureJudged judged, const std::string& host);
 
