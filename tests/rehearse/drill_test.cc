@@ -21,6 +21,8 @@ TEST(Drill, KillsStopsAndSlowsStubsWhichContinueFromTheirCheckpoint) {
   EXPECT_EQ(kill["happened"], "restart 1 of 9: the job");
   EXPECT_EQ(kill["expected"], kill["happened"]);
   EXPECT_LT(kill["steps_lost"], 20) << "a checkpoint is written every 10 steps";
+  EXPECT_EQ(kill["checkpoint"], "newest");
+  EXPECT_EQ(drill.Row("stop worker.2")["checkpoint"], nullptr);
   EXPECT_EQ(drill.Row("stop worker.2")["happened"], "the run goes on");
   EXPECT_EQ(drill.Row("slow")["happened"], "the run goes on");
   EXPECT_EQ(drill.Row("(the end)")["happened"], "stopped, exit code 143");
@@ -37,6 +39,23 @@ TEST(Drill, KillsHeadAndAgentAndLetsOtherRunsContinue) {
   EXPECT_EQ(drill.Row("head")["happened"], "every process ends");
   EXPECT_EQ(drill.Row("agent host0")["happened"], "the run ends");
   EXPECT_EQ(drill.Row("(resumed)")["outcome"], "ok");
+  EXPECT_EQ(drill.Row("(resumed)")["checkpoint"], "newest");
+  const auto report_of = [&](int run) {
+    const auto said = drill.Muster({"report", drill.json["runs"][run]["run_dir"], "--json"});
+    return nlohmann::json::parse(said.out, nullptr, false);
+  };
+  const auto first = report_of(0);
+  EXPECT_EQ(first["outcome"], "lost");
+  ASSERT_EQ(first["faults"].size(), 1U) << first;
+  EXPECT_EQ(first["faults"][0]["what"], "head");
+  EXPECT_EQ(report_of(1)["faults"][0]["what"], "agent host0");
+  EXPECT_EQ(report_of(2)["faults"].size(), 0U);
+  EXPECT_EQ(report_of(2)["drill"], true);
+  EXPECT_NE(drill.Muster({"ls"}).out.find("job (drill)"), std::string::npos);
+  const std::string text = drill.Muster({"report", drill.json["runs"][0]["run_dir"]}).out;
+  EXPECT_TRUE(text.starts_with("drill of job lost: ")) << text;
+  EXPECT_NE(text.find("  fault     head after "), std::string::npos) << text;
+  EXPECT_EQ(text.find("checks"), std::string::npos) << "stubs of a drill check nothing: " << text;
 }
 
 TEST(Drill, ReportsAJobThatBeginsAgainAlthoughItHasACheckpoint) {
@@ -51,6 +70,35 @@ TEST(Drill, ReportsAJobThatBeginsAgainAlthoughItHasACheckpoint) {
   EXPECT_EQ(kill["outcome"], "wrong");
   EXPECT_NE(kill["happened"].get<std::string>().find("it began again at step 1, and not from"), std::string::npos);
   EXPECT_EQ(kill["steps_lost"], 9);
+  EXPECT_EQ(kill["checkpoint"], "none");
+}
+
+// It steps back by ten steps more than it has to.
+const std::string kCautious =
+    "from=0; if [ -n \"$1\" ]; then from=${1##*_}; from=$((${from%.txt} - 10)); fi; mkdir -p \"$0\"; for i in $(seq "
+    "$((from + 1)) 40); do echo \"{\\\"step\\\": $i}\" >> \"$MUSTER_METRICS\"; if [ $((i % 10)) = 0 ]; then echo > "
+    "\"$0/step_$i.txt\"; fi; done; exec sleep 1000";
+const std::string kFromOlder = "'/bin/sh', '-c', [[" + kCautious + "]], job.checkpoint.dir, job.checkpoint.newest";
+
+TEST(Drill, ReportsAJobThatContinuesFromAnOlderCheckpoint) {
+  const Drilled drill(DrillRecipe("count = 1, restart = { max = 3, backoff = '50ms' }", kFromOlder),
+                      {"--inject", "kill:worker:0@1s", "--time", "2500ms"});
+  EXPECT_EQ(drill.result.exit_code, 1) << drill.result.out << drill.result.err;
+  const auto kill = drill.Row("kill worker.0");
+  EXPECT_EQ(kill["checkpoint"], "older");
+  EXPECT_NE(kill["happened"].get<std::string>().find("/step_30.txt, and not from the newest checkpoint "),
+            std::string::npos)
+      << kill;
+}
+
+TEST(Drill, ReportsARunThatContinuesFromAnOlderCheckpoint) {
+  const Drilled drill(DrillRecipe("count = 1", kFromOlder),
+                      {"--inject", "head@1s", "--time", "2500ms", "--resumes", "1"});
+  EXPECT_EQ(drill.result.exit_code, 1) << drill.result.out << drill.result.err;
+  const auto resumed = drill.Row("(resumed)");
+  EXPECT_EQ(resumed["outcome"], "wrong") << drill.result.out;
+  EXPECT_EQ(resumed["checkpoint"], "older");
+  EXPECT_EQ(drill.Row("head")["outcome"], "ok");
 }
 
 TEST(Drill, ReportsAProcessThatHangsWhileTheOthersWriteOn) {

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -26,12 +27,9 @@ class Drilled {
  public:
   Drilled(const std::string& recipe, const std::vector<std::string>& options) {
     std::ofstream(folder_ / "job.lua") << recipe;
-    Command command;
-    command.argv = {MusterProgram(), "drill", "job.lua", "--json"};
-    command.argv.insert(command.argv.end(), options.begin(), options.end());
-    command.env = {"PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + folder_.path()};
-    command.cwd = folder_.path();
-    result = RunCommand(command);
+    std::vector<std::string> words = {"drill", "job.lua", "--json"};
+    words.insert(words.end(), options.begin(), options.end());
+    result = Muster(std::move(words));
     json = nlohmann::json::parse(result.out, nullptr, false);
   }
 
@@ -42,6 +40,16 @@ class Drilled {
       if (row["fault"].get<std::string>().starts_with(fault)) return row;
     }
     return nullptr;
+  }
+
+  // What another command says in its folder.
+  CommandResult Muster(std::vector<std::string> words) const {
+    Command command;
+    command.argv = {MusterProgram()};
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+    command.env = {"PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + folder_.path()};
+    command.cwd = folder_.path();
+    return RunCommand(command);
   }
 
   CommandResult result;

@@ -134,14 +134,12 @@ class JudgedByPeers : public ::testing::Test {
       Add(at, ProcessStarted{process, 1, 1, 1, 0});
     }
   }
-  JudgedDrill Judge(double again_from) const {
-    const DrillEvidence evidence{[=](ProcessId process, std::uint32_t attempt) -> std::optional<double> {
+  JudgedDrill Judge(double again_from, const std::vector<std::string>& checkpoints = {}, double begun = 1) const {
+    const DrillEvidence evidence{[=](ProcessId process, std::uint32_t attempt) -> std::optional<ReportedSteps> {
                                    if (process == 1) return std::nullopt;
-                                   return attempt == 0 ? 1 : again_from;
+                                   return ReportedSteps{attempt == 0 ? begun : again_from, 1, 37};
                                  },
-                                 [](ProcessId process, std::uint32_t) -> std::optional<double> {
-                                   return process == 1 ? std::nullopt : std::optional(37.0);
-                                 }};
+                                 checkpoints};
     return JudgeDrill({&plan_, {}, {}, true, 10}, records_, evidence, DefaultVerdictRules(), false);
   }
 
@@ -161,9 +159,86 @@ TEST_F(JudgedByPeers, AKillIsNoticed) {
   EXPECT_EQ(judged.rows[0].happened, judged.rows[0].expected);
   EXPECT_EQ(judged.rows[0].lost, 7) << "31 to 37, of the process that reports steps";
   EXPECT_EQ(judged.as_simulated, 1U);
+  EXPECT_EQ(judged.rows[0].checkpoint, CheckpointUse::kNewest);
   const JudgedDrill from_scratch = Judge(1);
   EXPECT_FALSE(from_scratch.rows[0].ok);
+  EXPECT_EQ(from_scratch.rows[0].checkpoint, CheckpointUse::kNone);
   EXPECT_TRUE(Says(from_scratch.rows[0].happened, "it began again at step 1, and not from step_30"));
+}
+
+TEST_F(JudgedByPeers, ARestartFromAnOlderCheckpointIsWrong) {
+  Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
+  FailsWithRestart(4.004, "/c/step_30");
+  StartsAgain(5);
+  const std::vector<std::string> there = {"/c/step_10", "/c/step_20", "/c/step_30", "/c/step_40"};
+  const JudgedDrill older = Judge(21, there);
+  EXPECT_FALSE(older.rows[0].ok);
+  EXPECT_EQ(older.rows[0].checkpoint, CheckpointUse::kOlder);
+  EXPECT_TRUE(
+      Says(older.rows[0].happened, "it continued from /c/step_20, and not from the newest checkpoint /c/step_30"))
+      << older.rows[0].happened;
+  const JudgedDrill newest = Judge(31, there);
+  EXPECT_TRUE(newest.rows[0].ok) << newest.rows[0].happened;
+  EXPECT_EQ(newest.rows[0].checkpoint, CheckpointUse::kNewest);
+  const JudgedDrill elsewhere = Judge(26, there);
+  EXPECT_TRUE(elsewhere.rows[0].ok);
+  EXPECT_EQ(elsewhere.rows[0].checkpoint, CheckpointUse::kUnknown);
+}
+
+TEST_F(JudgedByPeers, ACheckpointThatCameBeforeTheRestartIsTheNewest) {
+  Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
+  FailsWithRestart(4.004, "/c/step_30");
+  Add(4.9, CheckpointSeen{"/c/step_36", {}, 100});
+  StartsAgain(5);
+  EXPECT_EQ(Judge(31).rows[0].checkpoint, CheckpointUse::kOlder);
+  EXPECT_EQ(Judge(37).rows[0].checkpoint, CheckpointUse::kNewest);
+}
+
+TEST_F(JudgedByPeers, ARestartOfAResumedRunMayBeginWhereTheRunDid) {
+  Add(0.05, CheckpointSeen{"/before/step_30", "a1b2", 100});
+  Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
+  FailsWithRestart(4.004, "/before/step_30");
+  StartsAgain(5);
+  EXPECT_EQ(Judge(31, {}, 31).rows[0].checkpoint, CheckpointUse::kNewest);
+  EXPECT_EQ(Judge(1, {}, 31).rows[0].checkpoint, CheckpointUse::kNone);
+}
+
+TEST_F(JudgedByPeers, WithoutACheckpointNothingIsJudged) {
+  Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
+  FailsWithRestart(4.004, "");
+  StartsAgain(5);
+  EXPECT_EQ(Judge(1).rows[0].checkpoint, std::nullopt);
+}
+
+// How a process continued whose first step is `first` and whose reports are `interval` apart, after it had come to 100.
+CheckpointUse UseOf(const std::string& latest, const std::vector<std::string>& known, double first,
+                    double interval = 1) {
+  CheckpointPlace place;
+  place.latest = latest;
+  return JudgeContinuation(place, known.back(), known, {first, interval, first}, {1, interval, 100}, 1).use;
+}
+
+TEST(Continuation, IsKnownIfNamesOfCheckpointsHaveTheStep) {
+  using Use = CheckpointUse;
+  const std::vector<std::string> plain = {"/r/17/step_40.pt", "/r/17/step_80.pt"};
+  EXPECT_EQ(UseOf("step_*.pt", plain, 80), Use::kNewest) << "steps from 0, named by their number";
+  EXPECT_EQ(UseOf("step_*.pt", plain, 81), Use::kNewest);
+  EXPECT_EQ(UseOf("step_*.pt", plain, 41), Use::kOlder);
+  EXPECT_EQ(UseOf("step_*.pt", plain, 83), Use::kUnknown);
+  EXPECT_EQ(UseOf("step_*.pt", plain, 1), Use::kNone);
+  EXPECT_EQ(UseOf("epoch_*/step_*", {"/r/epoch_1/step_40", "/r/epoch_2/step_80"}, 81), Use::kNewest);
+  EXPECT_EQ(UseOf("step_*.pt", plain, 100, 20), Use::kNewest) << "it reports every 20 steps";
+  EXPECT_EQ(UseOf("step_*.pt", plain, 60, 20), Use::kOlder);
+  EXPECT_EQ(UseOf("step_*.pt", plain, 90, 50), Use::kUnknown) << "either may be the one";
+}
+
+TEST(Continuation, IsNotKnownIfNamesSaySomethingElse) {
+  using Use = CheckpointUse;
+  EXPECT_EQ(UseOf("last.pt", {"/runs/81/last.pt"}, 81), Use::kUnknown) << "the number is that of a folder";
+  EXPECT_EQ(UseOf("epoch_*", {"/r/epoch_1", "/r/epoch_2"}, 81), Use::kUnknown);
+  EXPECT_EQ(UseOf("tokens_*", {"/r/tokens_50", "/r/tokens_8000"}, 50), Use::kUnknown) << "8000 is no step so far";
+  EXPECT_EQ(UseOf("t_*", {"/r/t_99999999999999999999999"}, 81), Use::kUnknown);
+  EXPECT_EQ(UseOf("", {""}, 81), Use::kUnknown);
 }
 
 TEST_F(JudgedByPeers, AnEarlierFaultOfTheProcessIsNotTheCause) {

@@ -181,6 +181,60 @@ TEST_F(ReportTest, ShowsTheTimeOfTheFirstFailureByTheHeadsClock) {
   EXPECT_NE(ReportJson(report).find("\"within\": 0.002727"), std::string::npos) << ReportJson(report);
 }
 
+TEST_F(ReportTest, ShowsTheFaultsOfADrillAndTheFailuresThatTheyMade) {
+  PutPlan(SamplePlan({{"worker", 2}}));
+  SayBegun(2);
+  Say(500, FaultInjected{FaultKind::kStop, "worker.0", 0, "node-1", 200, 0});
+  Say(900, ExitedAt(0, 1, false, 1'900 * kMs));
+  Say(900, RestartPlanned{0, 0, "process", {0}, 1, 3, 0, "worker.0 exited with code 1"});
+  Say(901, StartOrdered{0, 1});
+  Say(2'000, FaultInjected{FaultKind::kKill, "worker.1", 0, "node-1", 0, 0});
+  Say(2'006, ExitedAt(1, SIGKILL, true, 3'005 * kMs));
+  Say(2'006, FirstFailure{1, 0});
+  Say(2'006, PhaseChanged{Phase::kRunning, Phase::kStopping});
+  SayEnded(2'010, {Cause::kFailed, 1, "worker.1 was killed by SIGKILL"}, 2);
+  const Report report = Made();
+  EXPECT_TRUE(report.drill) << "also in journals without the mark of a drill";
+  ASSERT_EQ(report.failures.size(), 2U);
+  EXPECT_EQ(report.failures[0].fault, "") << "the stop was over by then";
+  EXPECT_EQ(report.failures[1].fault, "kill worker.1 on node-1");
+  const std::string text = ReportText(report);
+  EXPECT_TRUE(text.starts_with("drill of sample failed: worker.1 (rank 1) on node-1 was killed by SIGKILL")) << text;
+  EXPECT_NE(text.find("  fault     stop worker.0 on node-1 for 200 ms after 500 ms, by the drill\n"
+                      "  fault     kill worker.1 on node-1 after 2.0 s, by the drill\n"),
+            std::string::npos)
+      << text;
+  const std::string json = ReportJson(report);
+  EXPECT_NE(json.find(R"( "drill": true,)"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"(   "what": "stop worker.0 on node-1 for 200 ms",
+   "kind": "stop",
+   "process": "worker.0",
+   "attempt": 0,
+   "host": "node-1",
+   "lasts_seconds": 0.2,
+   "at": "2026-11-20T12:06:16.500000Z"
+)"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find(R"(   "fault": "kill worker.1 on node-1")"), std::string::npos) << json;
+}
+
+TEST_F(ReportTest, AttributesALostHostToTheFaultThatHitIt) {
+  PutPlan(SamplePlan({{"worker", 2}}, 2));
+  RunBegan began;
+  began.run_id = "3f9a1c2b4d5e";
+  began.drill = true;
+  Say(0, began);
+  for (ProcessId process : {0U, 1U}) Say(5, StartOrdered{process, 0});
+  Say(1'000, FaultInjected{FaultKind::kAgent, "", 0, "n2", 0, 1});
+  Say(1'100, AgentLost{1, "its agent was killed", 0});
+  Say(1'100, RunEnded{Cause::kLost, 3, "the agent of n2 was lost"});
+  const Report report = Made();
+  ASSERT_EQ(report.failures.size(), 1U) << ReportText(report);
+  EXPECT_EQ(report.failures[0].machine, 1U);
+  EXPECT_EQ(report.failures[0].fault, "agent n2");
+}
+
 TEST_F(ReportTest, DistinguishesTheFirstFailureFromItsConsequences) {
   SayWorkerOneKilled();
   EXPECT_EQ(Verdicts(), (Words{"victim", "victim", "origin", "victim"}));
@@ -200,6 +254,7 @@ TEST_F(ReportTest, IsAvailableAsJson) {
  "note": null,
  "metrics": [],
  "rehearsal": false,
+ "drill": false,
  "outcome": "failed",
  "exit_code": 1,
  "why": "worker.1 was killed by SIGKILL",

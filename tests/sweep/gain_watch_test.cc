@@ -75,6 +75,21 @@ TEST(GainWatch, EndsASweepThatAsksForIt) {
   EXPECT_EQ(sweep.scheduler->no_gain().substr(0, 36), "no gain above the noise is expected:");
 }
 
+TEST(GainWatch, EndsASweepWhoseHeadDiedBeforeItCould) {
+  SweepDescription ends;
+  ends.stop_after.no_gain = true;
+  std::vector<SweepEntry> entries = {SweepBegan{"id", "name", 4, 1, 2, "b", "m", "r", false}, PointsJudged{0, 4, {}},
+                                     AttemptBegan{0, 0, "p", {}, "plan", "run", {}}, NoGainExpected{40, 0.1, 0.2}};
+  const auto resumed = [&] {
+    ScheduledSweep sweep(4, ends, {{"", 0, 2}}, ProgressOf(entries), {}, {}, entries);
+    sweep.ResumeFrom();
+    return sweep.scheduler->no_gain();
+  };
+  EXPECT_EQ(resumed().substr(0, 36), "no gain above the noise is expected:");
+  entries.emplace_back(SweepEnded{false, "no gain above the noise is expected", 0});
+  EXPECT_EQ(resumed(), "") << "its user wants more";
+}
+
 TEST(GainWatch, SaysNothingWhereGainsAreGreaterThanTheNoise) {
   SweepDescription with;
   Noisy sweep(0.3, with);

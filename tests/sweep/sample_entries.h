@@ -69,7 +69,7 @@ inline std::vector<SweepEntry> OneOfEach() {
           failed,
           well,
           interrupted,
-          HostQuarantined{"n1", "3 failures in a row"},
+          HostQuarantined{"n1", "3 failures in a row", true},
           TrialsReopened{{{7, 7}, {9, far}}},
           SweepSteered{far, far, 4'294'967'295U},
           SweepSteered{{}, {}, 1},

@@ -42,14 +42,20 @@ class ScheduledSweep {
                         entries.push_back(entry);
                         return true;
                       });
-    scheduler->RecallBy([this, known](const auto& take) {
-      for (const SweepEntry& entry : known) take(entry);
-      for (const SweepEntry& entry : entries) take(entry);
-    });
+    scheduler->RecallBy(
+        [this, known](const auto& take) {
+          for (const SweepEntry& entry : known) take(entry);
+          for (const SweepEntry& entry : entries) take(entry);
+        },
+        [this](const AttemptBegan& attempt) -> std::optional<FailureJudged> {
+          const auto found = failures.find({attempt.trial, attempt.attempt});
+          return found == failures.end() ? std::nullopt : std::optional(found->second);
+        });
   }
 
-  void ResumeFrom() {
+  void ResumeFrom(bool all_hosts = false) {
     SweepBegan began;
+    began.all_hosts = all_hosts;
     began.trials = trial_points->size();
     if (const auto& seeds = sweep.sampler.seeds) began.seeds = {seeds->param, seeds->count, seeds->median};
     scheduler->ResumeFrom(began, [](TrialNumber, const OpenTrial&) { return std::nullopt; });
@@ -75,6 +81,10 @@ class ScheduledSweep {
       began.point = trial_points->At(start->trial);
       began.id = PointId(began.point);
       began.plan = "plan of " + std::to_string(start->trial);
+      for (const std::uint32_t host : start->hosts) {
+        const std::string& name = scheduler->pool().hosts()[host].name;
+        if (!name.empty()) began.hosts.push_back(name);
+      }
       EXPECT_TRUE(scheduler->Began(began));
       started.push_back(start->trial);
     }
@@ -111,6 +121,7 @@ class ScheduledSweep {
   std::unique_ptr<Sampler> sampler;
   std::optional<TrialPoints> trial_points;
   std::vector<SweepEntry> entries;
+  std::map<std::pair<TrialNumber, std::uint32_t>, FailureJudged> failures;  // in the journals of attempts' runs
   bool full = false;
   std::optional<TrialScheduler> scheduler;
 };

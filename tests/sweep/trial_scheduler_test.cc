@@ -1,10 +1,11 @@
 // Tests the trial scheduler: the next trial, and reactions to ends, without processes, journal or clock.
 #include "sweep/scheduler/trial_scheduler.h"
 
+#include <algorithm>
 #include <map>
-#include <optional>
-#include <set>
+#include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -107,6 +108,111 @@ TEST(TrialScheduler, QuarantinesAHostThatAVerdictExcludes) {
   ASSERT_NE(quarantined, nullptr);
   EXPECT_EQ(quarantined->host, "n1");
   EXPECT_EQ(quarantined->why, "the last 2 failures happened on n1, and none on the other hosts");
+}
+
+// A trial that has failed once, and whose next attempt runs when the head is killed.
+std::vector<SweepEntry> FailedOnce(const SweepDescription& sweep, const std::vector<PoolHost>& hosts) {
+  ScheduledSweep before(1, sweep, hosts);
+  before.ResumeFrom();
+  before.Judge();
+  EXPECT_EQ(before.Start({{1, 1}}), std::vector<TrialNumber>{0});
+  before.scheduler->Ended(0, Crashed(7));
+  EXPECT_EQ(before.Start({{1, 1}}), std::vector<TrialNumber>{0});
+  return before.entries;
+}
+
+const std::vector<PoolHost> kTwoHosts = {{"n1", 1, 8}, {"n2", 1, 8}};
+
+TEST(TrialScheduler, JudgesFailuresUnderEarlierHeadsToo) {
+  SweepDescription sweep;
+  sweep.retry.max = 5;
+  sweep.retry.verdict = true;
+  sweep.retry.quarantine_host_after = 0;
+  const std::vector<PoolHost> one = {{"n1", 1, 8}};
+  const auto entries = FailedOnce(sweep, one);
+  for (const bool same : {true, false}) {
+    ScheduledSweep after(1, sweep, one, ProgressOf(entries), {}, {}, entries);
+    after.failures[{0, 0}] = *Crashed(7).judged;
+    after.ResumeFrom();
+    after.Judge();
+    ASSERT_EQ(after.Start({{1, 1}}), std::vector<TrialNumber>{0});
+    after.scheduler->Ended(0, Crashed(same ? 7 : 8));
+    const auto& ended = std::get<AttemptEnded>(after.entries.back());
+    EXPECT_EQ(ended.attempt, 2U);
+    EXPECT_EQ(ended.again, !same);
+    if (!same) continue;
+    EXPECT_EQ(ended.why, "worker.0 exited with code 3; not retried: the same failure happened 2 times at step 7");
+    // muster retry: what failed before does not count.
+    std::vector<SweepEntry> all = entries;
+    all.insert(all.end(), after.entries.begin(), after.entries.end());
+    all.emplace_back(TrialsReopened{{{0, 0}}});
+    ScheduledSweep again(1, sweep, one, ProgressOf(all), {}, {}, all);
+    again.failures = {{{0, 0}, *Crashed(7).judged}, {{0, 2}, *Crashed(7).judged}};
+    again.ResumeFrom();
+    ASSERT_EQ(again.Start({{1, 1}}), std::vector<TrialNumber>{0});
+    again.scheduler->Ended(0, Crashed(7));
+    EXPECT_TRUE(std::get<AttemptEnded>(again.entries.back()).again);
+  }
+}
+
+TEST(TrialScheduler, ExcludesAHostForFailuresUnderTwoHeads) {
+  SweepDescription sweep;
+  sweep.retry.max = 5;
+  sweep.retry.verdict = true;
+  sweep.retry.quarantine_host_after = 0;
+  const auto entries = FailedOnce(sweep, kTwoHosts);
+  ScheduledSweep after(1, sweep, kTwoHosts, ProgressOf(entries), {}, {}, entries);
+  after.failures[{0, 0}] = *Crashed({}, "f").judged;
+  after.ResumeFrom();
+  after.Judge();
+  ASSERT_EQ(after.Start({{1, 1}}), std::vector<TrialNumber>{0});
+  after.scheduler->Ended(0, Crashed({}, "g"));
+  EXPECT_EQ(after.entries.back(),
+            SweepEntry(HostQuarantined{"n1", "the last 2 failures happened on n1, and none on the other hosts", true}));
+}
+
+TEST(TrialScheduler, KeepsExcludedHostsOutUnderLaterHeads) {
+  const auto resumed = [](std::vector<SweepEntry> quarantined, bool all_hosts = false) {
+    quarantined.insert(quarantined.begin(), SweepBegan{"id", "name", 4, 1, 2, "b", "m", "r", false});
+    auto sweep = std::make_unique<ScheduledSweep>(4, SweepDescription(), kTwoHosts, ProgressOf(quarantined),
+                                                  std::optional<Space>(), nullptr, quarantined);
+    sweep->ResumeFrom(all_hosts);
+    return sweep;
+  };
+  const HostQuarantined excluded{"n1", "it has failed", true};
+  EXPECT_TRUE(resumed({excluded})->scheduler->pool().closed(0));
+  EXPECT_FALSE(resumed({excluded})->scheduler->pool().closed(1));
+  const auto later = resumed({excluded, SweepBegan{"id", "name", 4, 1, 2, "b", "m", "r", false}});
+  EXPECT_TRUE(later->scheduler->pool().closed(0)) << "under all later heads";
+  later->scheduler->hosts().Open(0);
+  EXPECT_TRUE(later->scheduler->pool().closed(0)) << "its agent being connected again changes nothing";
+  EXPECT_FALSE(resumed({excluded}, true)->scheduler->pool().closed(0)) << "its user has named the hosts";
+  EXPECT_FALSE(resumed({HostQuarantined{"n1", "unreachable"}})->scheduler->pool().closed(0)) << "it is tried again";
+  const auto none_left = resumed({excluded, HostQuarantined{"n2", "it has failed", true}});
+  EXPECT_FALSE(none_left->scheduler->pool().closed(0));
+  EXPECT_FALSE(none_left->scheduler->pool().closed(1));
+}
+
+TEST(TrialScheduler, CountsFailuresInARowOnAHostOverHeads) {
+  SweepDescription sweep;
+  sweep.retry.quarantine_host_after = 2;
+  ScheduledSweep before(4, sweep, kTwoHosts);
+  before.ResumeFrom();
+  before.Judge();
+  ASSERT_EQ(before.Start({{1, 1}}), (std::vector<TrialNumber>{0, 1}));
+  before.End(0, TrialClass::kCrash);
+  before.End(1);
+  ScheduledSweep after(4, sweep, kTwoHosts, ProgressOf(before.entries), {}, {}, before.entries);
+  after.ResumeFrom();
+  after.Judge();
+  ASSERT_EQ(after.Start({{1, 1}}), (std::vector<TrialNumber>{2, 3}));
+  after.End(3);
+  after.End(2, TrialClass::kCrash);
+  const auto is_n1 = [](const SweepEntry& entry) {
+    const auto* const quarantined = std::get_if<HostQuarantined>(&entry);
+    return quarantined != nullptr && quarantined->host == "n1" && quarantined->stays;
+  };
+  EXPECT_EQ(std::count_if(after.entries.begin(), after.entries.end(), is_n1), 1);
 }
 
 TEST(TrialScheduler, StartsTrialsInOrderWhicheverPlanIsReadyFirst) {
@@ -331,7 +437,7 @@ TEST(TrialScheduler, QuarantinesAHostAndReschedulesItsTrials) {
       if (!sick) ++well[start.trial];
     }
   }
-  EXPECT_EQ(scheduled.scheduler->progress().quarantined(), (std::set<std::string>{"n2"}));
+  EXPECT_EQ(scheduled.scheduler->progress().quarantined(), (std::map<std::string, bool>{{"n2", true}}));
   EXPECT_EQ(well.size(), 20u);  // none has failed for good
   EXPECT_TRUE(scheduled.scheduler->complete());
 }
@@ -585,6 +691,27 @@ TEST(TrialScheduler, SaysWhenAsManyTrialsFailedAlikeAsAreAllowed) {
   EXPECT_EQ(fail(TrialClass::kCrash, "another reason"), "");
   EXPECT_EQ(fail(TrialClass::kOomDevice, "worker.2 exited with code 7"),
             "3 trials failed alike, none has a result: oom_device: worker.2 exited with code 7");
+}
+
+TEST(TrialScheduler, CountsTrialsThatFailedAlikeUnderAHeadThatDied) {
+  SweepDescription with;
+  with.stop_after.failures = 3;
+  with.retry.quarantine_host_after = 0;
+  ScheduledSweep before(12, with, {{"", 0, 2}});
+  before.ResumeFrom();
+  before.Judge();
+  for (const TrialNumber trial : before.Start()) before.End(trial, TrialClass::kCrash);
+  ASSERT_EQ(before.scheduler->failed_alike(), "");
+  for (const bool ended : {false, true}) {
+    std::vector<SweepEntry> entries = before.entries;
+    if (ended) entries.emplace_back(SweepEnded{false, "ctrl-c", 130});
+    ScheduledSweep after(12, with, {{"", 0, 2}}, ProgressOf(entries), {}, {}, entries);
+    after.ResumeFrom();
+    after.Judge();
+    ASSERT_EQ(after.Start().front(), 2U);
+    after.End(2, TrialClass::kCrash);
+    EXPECT_EQ(after.scheduler->failed_alike(), ended ? "" : "3 trials failed alike, none has a result: crash");
+  }
 }
 
 }  // namespace

@@ -67,6 +67,30 @@ TEST(Sweep, RefusesAConditionThatFailsInsteadOfRejectingItsPoints) {
   EXPECT_EQ(words.exit_code, 0) << words.err;
 }
 
+// The first attempt fails, the second one runs when the head is killed, and the third one fails in the same way.
+TEST(Sweep, JudgesFailuresOfATrialUnderTwoHeads) {
+  const SweepCase sweep(kParams,
+                        "job:workers { count = 1, command = { '/bin/sh', '-c', [[echo '{\"step\": 5}' >> "
+                        "\"$MUSTER_METRICS\"; cd \"$0\"; mkdir first 2> nul && exit 3; mkdir second 2> nul || exit 3; "
+                        "exec sleep 1000]], here } }");
+  sweep.Write("sweep.lua",
+              "local muster = require 'muster'\nreturn muster.sweep { name = 's', recipe = muster.load 'recipe.lua', "
+              "space = { x = { 1 } }, retry = { max = 9, verdict = true } }\n");
+  StartedProgram muster = sweep.Start({"sweep", "sweep.lua", "--no-progress"});
+  ASSERT_TRUE(AwaitFile(sweep / "second")) << sweep.Errors();
+  muster.Signal(SIGKILL);
+  EXPECT_EQ(muster.End(), 128 + SIGKILL);
+  ASSERT_TRUE(sweep.NothingLeft());
+  const CommandResult resumed = sweep.Muster({"resume", "--no-progress"});
+  EXPECT_EQ(resumed.exit_code, 4) << resumed.err;
+  const auto ended = sweep.Records("attempt_ended");
+  ASSERT_EQ(ended.size(), 3U) << resumed.err;
+  EXPECT_TRUE(ended[0]["again"]);
+  EXPECT_TRUE(ended[1]["interrupted"]);
+  EXPECT_TRUE(Says(ended[2]["why"], "not retried: the same failure happened 2 times at step 5")) << ended[2];
+  EXPECT_EQ(sweep.Wrong(1), "");
+}
+
 TEST(Sweep, IsComparedWithOneUnderTheFormerNameOfAParameter) {
   const SweepCase sweep("rate = muster.int { 1 }", "job:workers { count = 1, command = { 'true' } }");
   ASSERT_EQ(sweep.Sweep({"--grid", "rate=1..3"}).exit_code, 0);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -32,6 +33,7 @@
 #include "metrics/growing_file.h"
 #include "metrics/metrics_line.h"
 #include "run/control/control_protocol.h"
+#include "run/directory/checkpoints.h"
 #include "run/journal/journal.h"
 #include "run/report/failure_fingerprint.h"
 #include "run/simulate/drill.h"
@@ -64,11 +66,14 @@ struct PrintedFault {
   std::string expected;
   std::string happened;
   std::optional<double> steps_lost;
+  std::optional<CheckpointUse> checkpoint = {};
 };
 template <class V>
 void Parts(V& v, const PrintedFault& fault) {
   v("run", fault.run), v("at", fault.at), v("fault", fault.fault), v("outcome", fault.outcome);
   v("expected", fault.expected), v("happened", fault.happened), v("steps_lost", fault.steps_lost);
+  v("checkpoint",
+    fault.checkpoint ? std::optional(kCheckpointUseNames[static_cast<std::size_t>(*fault.checkpoint)]) : std::nullopt);
 }
 struct PrintedRun {
   std::string run;
@@ -101,8 +106,10 @@ std::string TextOf(const PrintedFault& fault) {
                                                             : fault.outcome,
                                  fault.fault);
   if (fault.outcome == "missed") return text + ": " + fault.happened + "\n";
-  const std::string lost =
-      fault.steps_lost ? fmt::format("; {} steps again", ShownNumber(*fault.steps_lost)) : std::string();
+  std::string lost;
+  if (fault.checkpoint == CheckpointUse::kNewest) lost += "; from the newest checkpoint";
+  if (fault.checkpoint == CheckpointUse::kUnknown) lost += "; whether from the newest checkpoint is not known";
+  if (fault.steps_lost) lost += fmt::format("; {} steps again", ShownNumber(*fault.steps_lost));
   if (fault.expected == fault.happened) return text + ": " + fault.happened + lost + "\n";
   return text + fmt::format("{}\n{:18}expected: {}\n{:18}happened: {}\n", lost, "", fault.expected, "", fault.happened);
 }
@@ -159,18 +166,36 @@ double StepIn(std::string_view line) {
   return step.value_or(std::nan(""));
 }
 
-// The first step that the attempt reported.
-std::optional<double> FirstStep(const Plan& plan, int run_dir, ProcessId process, std::uint32_t attempt) {
+std::optional<ReportedSteps> StepsOf(const Plan& plan, int run_dir, ProcessId process, std::uint32_t attempt) {
   const Process& of = plan.processes[process];
   GrowingFile file(GrowingFile::Kind::kMetrics, MetricsFileName{plan.roles[of.role].name, of.index, attempt}.Path(),
                    run_dir);
-  std::optional<double> first;
-  if (!file.Open()) return first;
+  std::optional<ReportedSteps> steps;
+  if (!file.Open()) return steps;
+  bool second = false;
   file.Read([&](std::string_view line, bool whole) {
-    if (first || !whole) return;
-    if (const double step = StepIn(line); std::isfinite(step)) first = step;
+    if (second || !whole) return;
+    const double step = StepIn(line);
+    if (!std::isfinite(step)) return;
+    if (steps && step > steps->first) {
+      steps->interval = step - steps->first;
+      second = true;
+    }
+    if (!steps) steps = {.first = step, .last = step};
   });
-  return first;
+  if (steps) steps->last = LastStep(plan, run_dir, process, attempt).value_or(steps->last);
+  return steps;
+}
+
+// The complete checkpoints of the run.
+std::vector<std::string> CheckpointsOf(const Plan& plan, const std::string& run_dir) {
+  std::vector<std::string> paths;
+  if (plan.checkpoints.dir.marked.empty()) return paths;
+  const auto place = PlaceInRun(plan.checkpoints, run_dir);
+  const auto complete = place ? CompleteCheckpoints(*place) : tl::unexpected(place.error());
+  if (!complete) return paths;
+  for (const Checkpoint& checkpoint : *complete) paths.push_back(checkpoint.path);
+  return paths;
 }
 
 }  // namespace
@@ -197,6 +222,8 @@ class Drill::State {
   // Returns whether the fault is over: injected, or missed.
   bool Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head);
   void Judge(const std::string& run_dir, int exit_code);
+  void JudgeResumption(const std::string& run, double at, const DrillEvidence& evidence,
+                       std::span<const JournalRecord> records);
   void JudgeHeadEnd(const std::string& run_dir, const std::string& run);
   void MissRest(const std::string& why);
   double Now() const { return static_cast<double>(MonotonicNowNs() - began_) / kNsInSecond; }
@@ -215,7 +242,9 @@ class Drill::State {
   std::string checkpoint_;  // from which this run continues
   std::string resume_from_;
   std::uint32_t resumed_ = 0;
-  std::optional<double> first_step_;  // of the first run
+  std::vector<std::string> checkpoints_;  // of all runs so far
+  std::optional<double> first_step_;      // of the first run
+  std::optional<ReportedSteps> before_;   // of the last run, by the process that reports
   int never_began_ = 0;
   PrintedDrill printed_;
 };
@@ -318,6 +347,7 @@ Result<void> Drill::State::Run(RunRequest request, Transport& transport) {
     if (auto chosen = ChooseFaults(); !chosen) return chosen;
   }
   if (auto used = UseStubs(request); !used) return used;
+  request.drill = true;
   // Its failures say nothing about hosts, and nobody is to be woken.
   request.on_bad_hosts = nullptr;
   request.on_used_hosts = nullptr;
@@ -400,6 +430,9 @@ bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, F
   if (fault.kind == FaultKind::kHead) {
     head_killed_ = true;
     head_killed_at_ = at;
+    // Recorded by the head itself, if it still can.
+    const std::string kind(kFaultKindNames[static_cast<std::size_t>(fault.kind)]);
+    static_cast<void>(control.Ask({.ask = ControlRequest::Ask::kFault, .fault = kind}));
     head.Signal(SIGKILL);
   } else {
     double lasts = fault.lasts;
@@ -435,9 +468,10 @@ void Drill::State::Judge(const std::string& run_dir, int exit_code) {
   }
   printed_.runs.push_back({run->run_id, run_dir, exit_code});
   const UniqueFd folder(::open(run_dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (std::string& path : CheckpointsOf(plan_, run_dir)) checkpoints_.push_back(std::move(path));
   const DrillEvidence evidence{
-      [&](ProcessId process, std::uint32_t attempt) { return FirstStep(plan_, folder.get(), process, attempt); },
-      [&](ProcessId process, std::uint32_t attempt) { return LastStep(plan_, folder.get(), process, attempt); }};
+      [&](ProcessId process, std::uint32_t attempt) { return StepsOf(plan_, folder.get(), process, attempt); },
+      checkpoints_};
   const JudgedDrill judged = JudgeDrill(place_, records, evidence, rules_, head_killed_);
   const auto first_start = std::find_if(records.begin(), records.end(), [](const JournalRecord& record) {
     return std::holds_alternative<StartOrdered>(record.entry);
@@ -446,36 +480,51 @@ void Drill::State::Judge(const std::string& run_dir, int exit_code) {
   const double offset = began_ == 0 || first_start == records.end()
                             ? 0
                             : (static_cast<double>(first_start->at) - static_cast<double>(began_)) / kNsInSecond;
-  std::optional<double> first_step;
-  for (ProcessId process = 0; process < plan_.processes.size() && !first_step; ++process)
-    first_step = evidence.first_step(process, 0);
-  if (printed_.runs.size() == 1) {
-    first_step_ = first_step;
-  } else if (!checkpoint_.empty()) {
-    const bool known = first_step && first_step_;
-    const bool ok = !known || *first_step > *first_step_;
-    const std::string happened = !known ? "it was given that: no process reports steps"
-                                 : ok   ? "continues from " + checkpoint_
-                                        : fmt::format("begins at step {}", *first_step);
-    printed_.faults.push_back({run->run_id,
-                               std::max(0.0, offset),
-                               "(resumed)",
-                               ok ? "ok" : "wrong",
-                               "continues from " + checkpoint_,
-                               happened,
-                               {}});
-    printed_.ok = printed_.ok && ok;
-  }
+  JudgeResumption(run->run_id, std::max(0.0, offset), evidence, records);
   for (const DrillRow& row : judged.rows) {
     printed_.ok = printed_.ok && row.ok;
     printed_.steps_lost += row.lost.value_or(0);
     printed_.faults.push_back({run->run_id, std::max(0.0, row.at + offset), row.fault, row.ok ? "ok" : "wrong",
-                               row.expected, row.happened, row.lost});
+                               row.expected, row.happened, row.lost, row.checkpoint});
   }
   printed_.decisions += judged.decisions;
   printed_.as_simulated += judged.as_simulated;
   printed_.ok = printed_.ok && judged.decisions == judged.as_simulated;
   if (head_killed_) JudgeHeadEnd(run_dir, run->run_id);
+}
+
+// Whether a run that continues another one did so from the newest checkpoint, by the first process that reports steps.
+void Drill::State::JudgeResumption(const std::string& run, double at, const DrillEvidence& evidence,
+                                   std::span<const JournalRecord> records) {
+  std::optional<ReportedSteps> first, last;
+  for (ProcessId process = 0; process < plan_.processes.size() && !first; ++process) {
+    first = evidence.steps(process, 0);
+    for (const JournalRecord& record : records) {
+      const auto* const started = first ? std::get_if<ProcessStarted>(&record.entry) : nullptr;
+      if (started == nullptr || started->process != process) continue;
+      if (const auto steps = evidence.steps(process, started->attempt)) last = steps;
+    }
+  }
+  const auto before = std::exchange(before_, last);
+  if (printed_.runs.size() == 1) {
+    first_step_ = first ? std::optional(first->first) : std::nullopt;
+  } else if (!checkpoint_.empty()) {
+    const std::string expected = "continues from " + checkpoint_;
+    PrintedFault row{run, at, "(resumed)", "ok", expected, expected, {}, CheckpointUse::kUnknown};
+    if (!first || !before || !first_step_) {
+      row.happened = "it was given that: no process reports steps";
+    } else {
+      const Continuation continuation =
+          JudgeContinuation(plan_.checkpoints, checkpoint_, evidence.checkpoints, *first, *before, *first_step_);
+      row.checkpoint = continuation.use;
+      if (const std::string wrong = ContinuationFault(continuation, checkpoint_, *first); !wrong.empty()) {
+        row.outcome = "wrong";
+        row.happened = wrong;
+        printed_.ok = false;
+      }
+    }
+    printed_.faults.push_back(std::move(row));
+  }
 }
 
 // Nobody is left that could say what the agents have done: their processes are looked for, on this machine.

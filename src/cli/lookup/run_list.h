@@ -140,6 +140,7 @@ void RunParts(V& v, const PrintedRun& printed, const PrintedTrialRun* trial) {
   const RunSummary& run = printed.run;
   if (trial != nullptr) v("attempt", trial->attempt);
   v("columns", OnlyIf(printed.columns.has_value(), printed.columns));
+  v("drill", run.drill);
   if (printed.counted) v("ended", run.ended);
   v("exit_code", run.outcome == "running" ? std::nullopt : std::optional(run.exit_code));
   if (printed.metrics) v("metrics", *printed.metrics);

@@ -680,8 +680,10 @@ void PrintUsual(const std::vector<RunFacts>& runs) {
   for (const RunFacts& facts : runs) {
     const RunSummary& run = facts.summary();
     const bool running = run.outcome == "running";
-    rows.push_back({Printable(run.name) + (run.rehearsal ? " (rehearsal)" : ""), Printable(run.run),
-                    TimeText(run.started_at), running ? "" : DurationText(run.seconds), run.outcome,
+    rows.push_back({Printable(run.name) + (run.drill       ? " (drill)"
+                                           : run.rehearsal ? " (rehearsal)"
+                                                           : ""),
+                    Printable(run.run), TimeText(run.started_at), running ? "" : DurationText(run.seconds), run.outcome,
                     running ? "" : std::to_string(run.exit_code), Printable(run.why)});
   }
   PrintTable(rows);

@@ -515,7 +515,7 @@ struct ReportOptions {
 
 // What would keep more of its work, from its checkpoints, its time in the queue and what is remembered of its hosts.
 std::vector<std::string> AdviceOn(const std::string& folder, const Report& report) {
-  if (report.rehearsal) return {};
+  if (report.rehearsal || report.drill) return {};
   const auto run = ReadLedgerRun(folder);
   if (!run) return {};
   std::vector<SavedCheckpoint> saved;
@@ -627,7 +627,7 @@ int RunReport(const ReportOptions& options) {
   for (const std::string& advice : options.json ? std::vector<std::string>() : AdviceOn(*folder, *report)) {
     std::printf("  %-10s%s\n", "advice", Printable(advice).c_str());
   }
-  if (report->rehearsal && !options.json) {
+  if (report->rehearsal && !report->drill && !options.json) {
     if (const auto rehearsal = ReadRehearsal(*folder))
       std::fputs(PrintableLines(RehearsalText(*rehearsal)).c_str(), stdout);
   }

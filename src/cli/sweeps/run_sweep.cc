@@ -116,6 +116,7 @@ struct Start {
   SteeringRequest steering = {};
   const RequestedSweep* each_trial = nullptr;  // each trial gets an allocation of its own: `hosts` are none
   NotifyChoice notify = {};
+  bool all_hosts = false;  // they were named when it was continued
 };
 
 // How many devices each host has for trials, if it does not say so itself.
@@ -209,6 +210,7 @@ Result<SweepOutcome> Carry(Start start, const RunDirectory& directory, Surroundi
   request.began.recipe = std::move(stored->recipe);
   request.evaluation = std::move(stored->evaluation);
   request.began.accepted = start.accepted;
+  request.began.all_hosts = start.all_hosts;
   request.reopen = std::move(start.reopen);
   request.steering = start.steering;
   request.evaluation_record = EvaluationRecord;
@@ -586,7 +588,8 @@ int ContinueSweep(const SweepContinuation& continuation) {
               {},
               steering,
               each_trial ? &*each_trial : nullptr,
-              notify->empty() ? *notify_before : *notify};
+              notify->empty() ? *notify_before : *notify,
+              other_hosts->has_value()};
   // Only when the continuation is not refused any more.
   const auto replace_recipe = [&](const RunDirectory& held) -> Result<void> {
     if (changes->empty()) return {};

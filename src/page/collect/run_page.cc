@@ -87,9 +87,7 @@ class LaneMaker {
       marks.emplace(dump.order.seq, Mark("dump", Seconds(dump.order.on_head), dump.order.why));
     }
     for (const Recorded<FaultInjected>& fault : history_.faults) {
-      const std::string what = fmt::format("{} {}", kFaultKindNames[static_cast<std::size_t>(fault.kind)],
-                                           fault.process.empty() ? fault.host : fault.process);
-      marks.emplace(fault.seq, Mark("fault", Seconds(fault.on_head), what));
+      marks.emplace(fault.seq, Mark("fault", Seconds(fault.on_head), FaultText(fault)));
     }
     for (const auto& stop : history_.stop_requests) marks.emplace(stop.seq, Mark("stop", Seconds(stop.on_head)));
     result.marks = SortedMarks(std::move(marks));

@@ -157,8 +157,12 @@ tl::expected<ControlRequest, std::string> ParseControlRequest(std::string_view l
   if (request.trial.has_value() != (request.ask == Ask::kOpen))
     return Refused("\"trial\" is required for open, and valid only for it");
   const bool no_fault = request.fault.empty() && request.target.empty() && request.lasts_ms == 0;
-  if (request.ask == Ask::kFault ? request.fault.empty() || request.target.empty() : !no_fault)
-    return Refused("\"fault\" and \"target\" are required for fault, and valid only for it, like \"lasts_ms\"");
+  const bool whole = !request.fault.empty() && request.target.empty() == (request.fault == "head");
+  if (request.ask == Ask::kFault ? !whole : !no_fault) {
+    return Refused(
+        "\"fault\" and \"target\" (of all but \"head\") are required for fault, and valid only for it, like "
+        "\"lasts_ms\"");
+  }
   if (request.device_hours && !(*request.device_hours > 0)) return Refused("\"device_hours\" must be above 0");
   const bool steers = request.slots || request.add_trials > 0 || request.device_hours || !request.points.empty() ||
                       !request.unskip.empty();

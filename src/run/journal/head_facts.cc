@@ -45,6 +45,14 @@ std::string EndingText(const SpawnFailed& event) {
                      Printable(event.detail), ::strerror(event.error));
 }
 
+std::string FaultText(const FaultInjected& fault) {
+  std::string text(kFaultKindNames[static_cast<std::size_t>(fault.kind)]);
+  if (!fault.process.empty()) text += " " + Printable(fault.process);
+  if (!fault.host.empty()) text += (fault.process.empty() ? " " : " on ") + Printable(fault.host);
+  if (fault.lasts_ms > 0) text += " for " + DurationText(static_cast<double>(fault.lasts_ms) / 1000);
+  return text;
+}
+
 std::string EndingText(const LimitPassed& event) {
   const std::string time = DurationText(static_cast<double>(event.ms) / 1000);
   if (event.limit == "ready") return fmt::format("was not ready within {}", time);

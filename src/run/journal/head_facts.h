@@ -119,6 +119,7 @@ struct RunBegan {
   std::uint32_t descriptors = 0;      // open in the head
   std::uint64_t memory_kib = 0;       // resident
   bool rehearsal = false;             // whether its processes are stubs (docs/rehearse.md)
+  bool drill = false;                 // whether faults are injected (docs/drill.md)
 
   bool operator==(const RunBegan&) const = default;
 };
@@ -252,7 +253,7 @@ enum class FaultKind : std::uint8_t {
   kSlow,   // the processes of a host run half of the time
   kAgent,  // the agent of a host gets SIGKILL
   kCut,    // the connection to a host is held
-  kHead    // the head gets SIGKILL; never in a journal
+  kHead    // the head gets SIGKILL
 };
 inline constexpr std::array<std::string_view, 6> kFaultKindNames = {"kill", "stop", "slow", "agent", "cut", "head"};
 
@@ -378,6 +379,8 @@ struct FaultInjected {
   std::uint32_t attempt = 0;   // of the process
   std::string host;            // as the user named it
   std::uint64_t lasts_ms = 0;  // 0: for good
+  // The host, or that of the process; numbers after those of the plan's hosts are spares. Unknown in older journals.
+  std::optional<std::uint32_t> machine = {};
 
   bool operator==(const FaultInjected&) const = default;
 };
@@ -406,6 +409,9 @@ std::string EndingText(const Plan& plan, const ProcessExited& event);
 
 // "could not be started: exec /usr/bin/train: No such file or directory"
 std::string EndingText(const SpawnFailed& event);
+
+// "stop worker.1 on n2 for 5.0 s"
+std::string FaultText(const FaultInjected& fault);
 
 // "was not ready within 60s"
 std::string EndingText(const LimitPassed& event);

@@ -31,7 +31,8 @@ void Fields(V& v, RunBegan& e) {
   v("format", e.format), v("run", e.run_id), v("plan", e.plan_id), v("name", e.name), v("pid", e.pid),
       v("pass_exit_code", e.pass_exit_code), v("plan_ns", e.plan_ns), v("evaluate_ns", e.evaluate_ns),
       v("start_ticks", e.start_ticks), v("boot", e.boot), v("lockdown", e.lockdown), v("parent", e.parent),
-      v("tags", e.tags), v("descriptors", e.descriptors), v("memory_kib", e.memory_kib), v("rehearsal", e.rehearsal);
+      v("tags", e.tags), v("descriptors", e.descriptors), v("memory_kib", e.memory_kib), v("rehearsal", e.rehearsal),
+      v("drill", MayBeMissing(e.drill));
 }
 template <class V>
 void Fields(V& v, AgentConnected& e) {
@@ -110,7 +111,7 @@ void Fields(V& v, EngineAnswered& e) {
 template <class V>
 void Fields(V& v, FaultInjected& e) {
   v("kind", WithNames(e.kind, kFaultKindNames)), v("process_name", e.process), v("on_attempt", e.attempt);
-  v("host_name", e.host), v("lasts_ms", e.lasts_ms);
+  v("host_name", e.host), v("lasts_ms", e.lasts_ms), v("machine", MayBeMissing(e.machine));
 }
 template <class V>
 void Fields(V&, FinishOrdered&) {}

@@ -224,6 +224,7 @@ Result<RunSummary> SummarizeRun(const std::string& run_dir, bool counted) {
   summary.plan = began->plan_id;
   summary.name = began->name;
   summary.rehearsal = began->rehearsal;
+  summary.drill = began->drill;
   summary.run_dir = run_dir;
   summary.pid = began->pid;
   summary.started_at = first->wall;

@@ -58,6 +58,7 @@ struct RunSummary {
   std::int32_t exit_code = 0;  // muster's exit code; 3 for a lost head, 0 while the run is active
   std::string why;             // empty if the run succeeded or is active
   bool rehearsal = false;
+  bool drill = false;
 
   // These are set only with `counted`.
   std::string phase;           // the latest one

@@ -242,34 +242,48 @@ RecordedFailure FailureAt(const Plan& plan, const RunHistory& history, int run_d
   return failure;
 }
 
+// The last fault before the failure, whose record was written at `at`, that hit the same process or host, and lasted.
+std::string FaultBefore(const Plan& plan, const RunHistory& history, const RecordedFailure& failure, MonotonicNs at) {
+  std::string found;
+  for (const Recorded<FaultInjected>& fault : history.faults) {
+    const bool over = fault.lasts_ms > 0 && at > fault.on_head + fault.lasts_ms * 1'000'000;
+    if (fault.on_head > at || over) continue;
+    const bool hit = fault.process.empty() ? fault.machine == failure.machine
+                                           : failure.process && fault.attempt == failure.attempt &&
+                                                 fault.process == ProcessName(plan, plan.processes[*failure.process]);
+    if (hit) found = FaultText(fault);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<RecordedFailure> FailuresOfRun(const Plan& plan, const RunHistory& history, int run_dir) {
   struct Failed {
-    std::uint64_t seq;
     ProcessId process;
     std::uint32_t attempt;
-    std::string at;
+    const RecordMark* mark;
     bool ended_run;
   };
   std::vector<Failed> failed;
   for (const Recorded<RestartPlanned>& restart : history.restarts) {
     if (restart.attempt < history.attempts[restart.process].size()) {
-      failed.push_back({restart.seq, restart.process, restart.attempt, restart.wall, false});
+      failed.push_back({restart.process, restart.attempt, &restart, false});
     }
   }
   if (history.first_failure && history.origin &&
       history.origin->attempt < history.attempts[history.origin->process].size()) {
     const Recorded<FirstFailure>& first = *history.first_failure;
-    failed.push_back({first.seq, history.origin->process, history.origin->attempt, first.wall, true});
+    failed.push_back({history.origin->process, history.origin->attempt, &first, true});
   }
-  std::sort(failed.begin(), failed.end(), [](const Failed& a, const Failed& b) { return a.seq < b.seq; });
+  std::sort(failed.begin(), failed.end(), [](const Failed& a, const Failed& b) { return a.mark->seq < b.mark->seq; });
   if (failed.size() > kMaxRecordedFailures) failed.erase(failed.begin(), failed.end() - kMaxRecordedFailures);
   std::vector<RecordedFailure> failures;
   for (const Failed& each : failed) {
     failures.push_back(FailureAt(plan, history, run_dir, each.process, each.attempt));
-    failures.back().at = each.at;
+    failures.back().at = each.mark->wall;
     failures.back().ended_run = each.ended_run;
+    failures.back().fault = FaultBefore(plan, history, failures.back(), each.mark->on_head);
     for (const Recorded<FailureJudged>& judged : history.judged) {
       if (judged.process == each.process && judged.attempt == each.attempt) failures.back().judged = judged;
     }
@@ -285,6 +299,7 @@ std::vector<RecordedFailure> FailuresOfRun(const Plan& plan, const RunHistory& h
       failure.host = history.MachineName(number);
       failure.at = machine.lost->wall;
       failure.ended_run = true;
+      failure.fault = FaultBefore(plan, history, failure, machine.lost->on_head);
       failures.push_back(std::move(failure));
     }
   }

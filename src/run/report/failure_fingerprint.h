@@ -68,6 +68,7 @@ struct RecordedFailure {
   bool ready = false;                        // it had been started, and was ready
   bool ended_run = false;                    // instead of restarting processes
   std::optional<FailureJudged> judged = {};  // the verdict on it; runs of older versions have none
+  std::string fault = {};  // of a drill (FaultText), that had hit its process or host and lasted; empty: none
 
   bool operator==(const RecordedFailure&) const = default;
 };

@@ -399,6 +399,7 @@ Result<Report> MakeReport(const std::string& run_dir, const RecordedRun& run) {
   report.plan = history.began->plan_id;
   report.parent = history.began->parent;
   report.rehearsal = history.began->rehearsal;
+  report.drill = history.began->drill || !history.faults.empty();
   report.name = plan.name;
   report.run_dir = run_dir;
   report.journal_damage = history.damage;
@@ -470,6 +471,8 @@ Result<Report> MakeReport(const std::string& run_dir, const RecordedRun& run) {
   if (!report.rehearsal) report.contexts = ReadContextReports(folder.get(), plan, report.run, ends);
   report.code = history.code;
   report.activations = ReadActivations(plan, history, folder.get());
+  for (const Recorded<FaultInjected>& fault : history.faults)
+    report.faults.push_back({fault, fault.wall, SecondsBetween(history.began->on_head, fault.on_head)});
   report.failures = FailuresOfRun(plan, history, folder.get());
   for (const Recorded<RestartPlanned>& restart : history.restarts) {
     const Process& process = plan.processes[restart.process];

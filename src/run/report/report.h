@@ -184,6 +184,13 @@ struct ContextReport {
   std::vector<Problem> errors;
 };
 
+// A fault that a drill injected.
+struct FaultReport {
+  FaultInjected fault;
+  std::string at;    // UTC
+  double after = 0;  // seconds since the beginning of the run
+};
+
 // A restart: which process ended, and which processes were restarted for it.
 struct RestartReport {
   std::string role;
@@ -246,6 +253,7 @@ struct Report {
   // Of a run that was stopped, and asked for a last checkpoint that it did not write: "SIGUSR1 asked for one, …".
   std::string no_checkpoint;
   bool rehearsal = false;
+  bool drill = false;
   // "ok", "failed", "stopped", "lost", as in report.json; "running" while a muster process holds the directory.
   std::string outcome;
   std::int32_t exit_code = 0;
@@ -254,6 +262,7 @@ struct Report {
   std::optional<FailureReport> first_failure;
   CodeReport code;
   std::vector<ActivationReport> activations;
+  std::vector<FaultReport> faults;              // in order
   std::vector<RecordedFailure> failures;        // in order
   std::vector<RestartReport> restarts;          // in order
   std::vector<ReplacementReport> replacements;  // in order

@@ -161,6 +161,16 @@ void Parts(V& v, const CodeReport& code) {
 }
 
 template <class V>
+void Parts(V& v, const FaultReport& reported) {
+  const FaultInjected& fault = reported.fault;
+  const bool of_process = !fault.process.empty();
+  v("what", FaultText(fault)), v("kind", kFaultKindNames[static_cast<std::size_t>(fault.kind)]);
+  v("process", OrNull(fault.process)), v("attempt", of_process ? std::optional(fault.attempt) : std::nullopt);
+  v("host", OrNull(fault.host)), v("lasts_seconds", OnlyIfSet(static_cast<double>(fault.lasts_ms) / 1000));
+  v("at", OrNull(reported.at));
+}
+
+template <class V>
 void Parts(V& v, const RestartReport& restart) {
   v("role", restart.role), v("index", restart.index), v("attempt", restart.attempt), v("scope", restart.scope);
   v("processes", restart.processes), v("at", OrNull(restart.at)), v("why", restart.why);
@@ -186,7 +196,7 @@ void Parts(V& v, const ReportedFailure& reported) {
   v("index", process == nullptr ? std::nullopt : std::optional(process->index));
   v("attempt", failure.attempt), v("host", failure.host), v("at", OrNull(failure.at)), v("step", failure.step);
   v("ready", failure.ready), v("ended_run", failure.ended_run);
-  v("verdict", failure.judged);
+  v("verdict", failure.judged), v("fault", MayBeMissing(OrNull(failure.fault)));
 }
 
 template <class V>
@@ -371,10 +381,12 @@ void Parts(V& v, const ReportOfRun& of_run) {
   v("format", 1), v("run", report.run), v("plan", report.plan), v("parent", OrNull(report.parent));
   v("resumed", report.resumed), v("checkpoint", OrNull(report.checkpoint));
   v("no_checkpoint", OrNull(report.no_checkpoint)), v("tags", report.tags), v("note", OrNull(report.note));
-  v("metrics", report.metrics), v("rehearsal", report.rehearsal), v("outcome", report.outcome);
+  v("metrics", report.metrics), v("rehearsal", report.rehearsal), v("drill", MayBeMissing(report.drill));
+  v("outcome", report.outcome);
   v("exit_code", report.outcome == "running" ? std::nullopt : std::optional(report.exit_code));
   v("why", OrNull(report.why)), v("job", report.job), v("first_failure", report.first_failure);
-  v("code", report.code), v("activations", report.activations), v("failures", MayBeMissing(failures));
+  v("code", report.code), v("activations", report.activations), v("faults", MayBeMissing(report.faults));
+  v("failures", MayBeMissing(failures));
   v("restarts", report.restarts);
   v("replacements", report.replacements), v("dumps", report.dumps), v("processes", report.processes);
   v("contexts", report.contexts), v("receipt", report.receipt);

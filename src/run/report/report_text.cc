@@ -438,6 +438,20 @@ std::string VerdictCounts(const Report& report, bool colour) {
   return text;
 }
 
+// What a drill did, so that nobody takes its failures for the run's own; the last few.
+std::string FaultLines(const Report& report) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  const std::size_t skipped = report.faults.size() > kShown ? report.faults.size() - kShown : 0;
+  if (skipped > 0) text += fmt::format("  {:<10}{} earlier ones\n", "fault", skipped);
+  for (std::size_t i = skipped; i < report.faults.size(); ++i) {
+    const FaultReport& each = report.faults[i];
+    text +=
+        fmt::format("  {:<10}{} after {}, by the drill\n", "fault", FaultText(each.fault), DurationText(each.after));
+  }
+  return text;
+}
+
 // The last few restarts, which matter most.
 std::string RestartLines(const Report& report) {
   constexpr std::size_t kShown = 5;
@@ -598,7 +612,8 @@ std::string Aside(const Report& report) {
   for (const ContextReport& context : report.contexts) {
     if (context.state != "applied") contexts.push_back(context);
   }
-  std::string text = ReplacementLines(report) + RestartLines(report) + ContextText(contexts) + UnreadableLines(report);
+  std::string text = FaultLines(report) + ReplacementLines(report) + RestartLines(report) + ContextText(contexts) +
+                     UnreadableLines(report);
   if (const std::string dropped = DroppedLogsText(report.dropped_logs); !dropped.empty())
     text += fmt::format("  {:<10}{}\n", "logs", Printable(dropped));
   return text;
@@ -613,9 +628,14 @@ std::string FileText(const Report& report, const EvidenceFile& file) {
 }
 
 std::string ReportText(const Report& report, const ReportView& view) {
-  std::string text = fmt::format("{}{} {}\n", report.rehearsal ? "rehearsal of " : "", Printable(report.name),
-                                 Coloured(Printable(Headline(report)), report.outcome, view.colour));
+  std::string text =
+      fmt::format("{}{} {}\n",
+                  report.drill       ? "drill of "
+                  : report.rehearsal ? "rehearsal of "
+                                     : "",
+                  Printable(report.name), Coloured(Printable(Headline(report)), report.outcome, view.colour));
   if (report.outcome == "ok" && !view.details) return text + Aside(report) + RunLine(report);
+  text += FaultLines(report);
   if (report.first_failure) {
     const FailureReport& failure = *report.first_failure;
     text += ClockLine(failure);

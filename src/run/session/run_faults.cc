@@ -25,10 +25,15 @@ tl::expected<void, std::string> RunFaults::Inject(const ControlRequest& request)
   FaultInjected fault;
   fault.kind = static_cast<FaultKind>(kind - kFaultKindNames.begin());
   fault.lasts_ms = request.lasts_ms;
-  if (kind == kFaultKindNames.end() || fault.kind == FaultKind::kHead)
-    return Refused(fmt::format("{} is no fault: kill, stop, slow, agent or cut", Quoted(request.fault)));
+  if (kind == kFaultKindNames.end()) {
+    return Refused(fmt::format("{} is no fault: {}", Quoted(request.fault), fmt::join(kFaultKindNames, ", ")));
+  }
   if (run_.ended || !run_.supervisor.AtWork())
     return Refused(fmt::format("the run is {}", PhaseName(run_.supervisor.phase())));
+  if (fault.kind == FaultKind::kHead) {  // which kills it next
+    run_.journal.Record(std::move(fault));
+    return {};
+  }
   const bool of_process = fault.kind == FaultKind::kKill || fault.kind == FaultKind::kStop;
   (of_process ? fault.process : fault.host) = request.target;
   return of_process ? InProcess(std::move(fault)) : InHost(std::move(fault));
@@ -45,7 +50,8 @@ tl::expected<void, std::string> RunFaults::InProcess(FaultInjected fault) {
   const std::uint32_t attempt = fault.attempt = run_.supervisor.attempt(process);
   const bool stops = fault.kind == FaultKind::kStop;
   const std::uint64_t lasts_ms = fault.lasts_ms;
-  fault.host = run_.NameOf(run_.supervisor.slots().machine(found->host));
+  fault.machine = run_.supervisor.slots().machine(found->host);
+  fault.host = run_.NameOf(*fault.machine);
   run_.journal.Record(std::move(fault));
   Signal(process, attempt, stops ? SIGSTOP : SIGKILL);
   if (stops && lasts_ms > 0) {
@@ -64,6 +70,7 @@ tl::expected<void, std::string> RunFaults::InHost(FaultInjected fault) {
   }
   if (!machine) return Refused(fmt::format("no host {} is at work in this run", Quoted(fault.host)));
   if (links_.over(*machine)) return Refused(fmt::format("the agent of {} is gone", fault.host));
+  fault.machine = machine;
   fault.host = run_.NameOf(*machine);
   const std::uint64_t lasts_ms = fault.lasts_ms;
   if (fault.kind != FaultKind::kAgent && lasts_ms == 0) return Refused("it needs a duration");

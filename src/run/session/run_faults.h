@@ -25,7 +25,7 @@ class RunFaults {
   RunFaults(LiveRun& run, AgentLinks& links) : run_(run), links_(links) {}
 
   // The request is one for a fault. One with a duration ends by itself. The error is a sentence: the process is not
-  // running, there is no such host, …
+  // running, there is no such host, … The head is left to the caller, who kills it: of that it is only recorded.
   tl::expected<void, std::string> Inject(const ControlRequest& request);
 
  private:

@@ -89,6 +89,8 @@ struct RunRequest {
   // The plan is a rehearsal's (run/start/rehearsal_plan.h): the run is marked as one and stored below another name, and
   // findings of preflight are only reported.
   bool rehearsal = false;
+  // Faults will be injected: the run is marked as a drill.
+  bool drill = false;
 
   // If empty, hosts are not checked. Ignored for a run on this machine alone.
   std::optional<Preflight> preflight = {};

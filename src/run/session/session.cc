@@ -130,6 +130,7 @@ Result<void> OpenJournal(LiveRun& run) {
   began.parent = request.parent;
   began.tags = request.tags;
   began.rehearsal = request.rehearsal;
+  began.drill = request.drill;
   const SelfCount count = request.terse ? SelfCount() : CountSelf();
   began.descriptors = count.descriptors;
   began.memory_kib = count.memory_kib;

@@ -24,8 +24,6 @@ constexpr std::string_view kExample = "kill:worker:3@12s, stop:worker:1@20s+5s, 
 constexpr double kSurvivedPart = 0.5;
 constexpr double kLostPart = 1.5;
 
-std::string_view NameOf(FaultKind kind) { return kFaultKindNames[static_cast<std::size_t>(kind)]; }
-
 bool OfProcess(FaultKind kind) { return kind == FaultKind::kKill || kind == FaultKind::kStop; }
 
 // The process that the text means: its name, or its role and rank.
@@ -82,10 +80,9 @@ tl::expected<DrillFault, std::string> ParseDrillFault(std::string_view text) {
 }
 
 std::string DrillFaultText(const DrillFault& fault) {
-  std::string text(NameOf(fault.kind));
-  if (!fault.target.empty()) text += " " + fault.target;
-  if (fault.lasts > 0) text += " for " + DurationText(fault.lasts);
-  return text;
+  FaultInjected injected{fault.kind, {}, 0, {}, static_cast<std::uint64_t>(fault.lasts * 1000)};
+  (OfProcess(fault.kind) ? injected.process : injected.host) = fault.target;
+  return FaultText(injected);
 }
 
 std::vector<DrillFault> FaultsOf(std::span<const SimulatedFailure> failures, const Plan& plan, std::uint64_t seed) {
@@ -193,6 +190,61 @@ Result<std::vector<DrillFault>> CheckFaults(std::vector<DrillFault> faults, cons
   return faults;
 }
 
+// --- checkpoints ------------------------------------------------------------------------------------
+
+namespace {
+
+// The last number in the part of the path that the pattern of checkpoints matches; nothing without one.
+std::optional<double> StepInName(const CheckpointPlace& place, std::string_view path) {
+  std::size_t begin = path.size();
+  for (auto left = 1 + std::count(place.latest.begin(), place.latest.end(), '/'); left > 0 && begin > 0; --left) {
+    const std::size_t slash = path.rfind('/', begin - 1);
+    begin = slash == std::string_view::npos ? 0 : slash;
+  }
+  const std::size_t end = path.find_last_of("0123456789");
+  if (end == std::string_view::npos || end < begin) return std::nullopt;
+  const std::size_t before = path.find_last_not_of("0123456789", end);
+  const std::size_t first = before == std::string_view::npos ? 0 : before + 1;
+  const auto number = ParseNumber<std::uint64_t>(path.substr(first, end + 1 - first));
+  return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
+}
+
+}  // namespace
+
+Continuation JudgeContinuation(const CheckpointPlace& place, const std::string& newest,
+                               std::span<const std::string> known, const ReportedSteps& again,
+                               const ReportedSteps& before, double begun) {
+  if (again.first <= begun) return {CheckpointUse::kNone};
+  const auto step = StepInName(place, newest);
+  const auto fits = [&](double number) { return number <= again.first && again.first <= number + again.interval; };
+  // A name with a greater number than all steps until then does not say at which step it was written.
+  if (!step || *step > before.last + before.interval) return {};
+  bool newest_fits = fits(*step);
+  const std::string* older = nullptr;
+  double older_step = 0;
+  for (const std::string& path : known) {
+    const auto number = StepInName(place, path);
+    if (!number || !fits(*number)) continue;
+    if (*number >= *step) {
+      newest_fits = true;  // also one that was written between the failure and the restart
+    } else if (older == nullptr || *number > older_step) {
+      older = &path;
+      older_step = *number;
+    }
+  }
+  if (older != nullptr && newest_fits) return {};
+  if (older != nullptr) return {CheckpointUse::kOlder, *older};
+  return {newest_fits ? CheckpointUse::kNewest : CheckpointUse::kUnknown};
+}
+
+std::string ContinuationFault(const Continuation& continuation, const std::string& newest, const ReportedSteps& again) {
+  if (continuation.use == CheckpointUse::kNone)
+    return fmt::format("it began again at step {}, and not from {}", again.first, newest);
+  if (continuation.use == CheckpointUse::kOlder)
+    return fmt::format("it continued from {}, and not from the newest checkpoint {}", continuation.from, newest);
+  return {};
+}
+
 namespace {
 
 // --- decisions, of a run and of its simulation ------------------------------------------------------
@@ -285,6 +337,9 @@ class RunInDrill final : private FailureSource {
     }
     std::stable_sort(events_.begin(), events_.end(),
                      [](const SimulatedEvent& a, const SimulatedEvent& b) { return a.at < b.at; });
+    known_ = evidence.checkpoints;
+    for (const auto& [seq, path] : given_) known_.push_back(path);
+    for (const auto& [attempt, judged] : judged_) known_.push_back(judged.checkpoint);
   }
 
   JudgedDrill Judge(const std::vector<VerdictRule>& rules, bool killed) {
@@ -344,6 +399,7 @@ class RunInDrill final : private FailureSource {
     for (const ProcessId process : e.processes) stopped_.insert({process, LastAttempt(process)});
   }
   void See(const FaultInjected& e) {
+    if (e.kind == FaultKind::kHead) return;  // the run shows nothing after it
     Injected injected{e, std::nullopt, 0, Now(), seq_};
     if (OfProcess(e.kind)) injected.process = ProcessMeant(plan_, e.process);
     const std::size_t machines = plan_.hosts.size() + place_.spares.size();
@@ -372,6 +428,10 @@ class RunInDrill final : private FailureSource {
       if (fault.process == e.process && fault.fault.kind == FaultKind::kStop) at = fault.at;
     }
     events_.push_back({at, SimulatedEvent::Kind::kSilent, e.process, 0, false, 0});
+  }
+  void See(const CheckpointSeen& e) {
+    given_.emplace_hint(given_.end(), seq_, e.path);
+    if (!e.run.empty()) resumed_ = e.path;
   }
   void See(const StopRequested&) { events_.push_back({Now(), SimulatedEvent::Kind::kStopAsked, 0, 0, false, 0}); }
   void See(const RunEnded& e) { ended_run_ = e; }
@@ -447,8 +507,9 @@ class RunInDrill final : private FailureSource {
   DrillRow RowOf(const Injected& injected) {
     const FaultInjected& fault = injected.fault;
     DrillRow row;
-    row.fault = DrillFaultText({fault.kind, fault.process.empty() ? fault.host : fault.process + " on " + fault.host, 0,
-                                Outlasts(fault) ? 0 : static_cast<double>(fault.lasts_ms) / 1000});
+    FaultInjected said = fault;
+    if (Outlasts(fault)) said.lasts_ms = 0;
+    row.fault = FaultText(said);
     row.at = injected.at;
     const NumberedDecision* real = Loses(fault) ? AboutLoss(decisions_, injected.machine, "host")
                                                 : About(decisions_, injected.process, fault.attempt);
@@ -505,6 +566,7 @@ class RunInDrill final : private FailureSource {
     if (real.restarts.empty() || !real.process) return;
     const auto judged = judged_.find({*real.process, real.attempt});
     if (judged == judged_.end()) return;
+    if (!judged->second.checkpoint.empty()) row.checkpoint = CheckpointUse::kUnknown;
     // The process that failed, or the first of those that were started with it that reports steps.
     std::vector<ProcessId> reporters = {*real.process};
     for (const DrillDecision::Restart& restart : real.restarts)
@@ -512,16 +574,38 @@ class RunInDrill final : private FailureSource {
     for (const ProcessId process : reporters) {
       const std::optional<std::uint32_t> attempt = FirstAfter(process, real.seq);
       if (!attempt || *attempt == 0) continue;
-      const auto first = evidence_.first_step(process, *attempt);
-      const auto begun = evidence_.first_step(process, 0);
-      const auto last = evidence_.last_step(process, *attempt - 1);
-      if (!first || !last) continue;
-      row.lost = std::max(0.0, *last - *first + 1);
-      if (judged->second.checkpoint.empty() || !begun || *first > *begun) return;
+      const auto again = evidence_.steps(process, *attempt);
+      const auto before = evidence_.steps(process, *attempt - 1);
+      if (!again || !before) continue;
+      row.lost = std::max(0.0, before->last - again->first + 1);
+      if (!row.checkpoint) return;
+      const std::string newest = NewestAtStart(judged->second.checkpoint, started_.at({process, *attempt}));
+      const Continuation continuation = JudgeContinuation(plan_.checkpoints, newest, known_, *again, *before,
+                                                          FirstOfAll(process, newest).value_or(again->first - 1));
+      row.checkpoint = continuation.use;
+      const std::string wrong = ContinuationFault(continuation, newest, *again);
+      if (wrong.empty()) return;
       row.ok = false;
-      row.happened += fmt::format("; it began again at step {}, and not from {}", *first, judged->second.checkpoint);
+      row.happened += "; " + wrong;
       return;
     }
+  }
+  // The first step of a process that continues from no checkpoint. Where the run itself continued from the newest one,
+  // a step less than it began with.
+  std::optional<double> FirstOfAll(ProcessId process, const std::string& newest) const {
+    const auto begun = evidence_.steps(process, 0);
+    if (!begun) return std::nullopt;
+    return newest == resumed_ ? begun->first - begun->interval : begun->first;
+  }
+  // The newest one when the failure was judged, or what processes were given that started at that record, whichever is
+  // newer.
+  std::string NewestAtStart(const std::string& at_failure, std::uint64_t start) const {
+    const auto after = given_.lower_bound(start);
+    if (after == given_.begin()) return at_failure;
+    const std::string& given = std::prev(after)->second;
+    const auto older = StepInName(plan_.checkpoints, at_failure);
+    const auto newer = StepInName(plan_.checkpoints, given);
+    return older && newer && *newer > *older ? given : at_failure;
   }
   // The attempt of the process that was started next after that record.
   std::optional<std::uint32_t> FirstAfter(ProcessId process, std::uint64_t seq) const {
@@ -561,8 +645,11 @@ class RunInDrill final : private FailureSource {
   std::vector<Injected> faults_;
   std::vector<SimulatedEvent> events_;
   std::map<Attempt, FailureJudged> judged_;
-  std::map<Attempt, std::uint64_t> started_;  // with the record
-  std::set<Attempt> stopped_;                 // by muster
+  std::map<Attempt, std::uint64_t> started_;    // with the record
+  std::map<std::uint64_t, std::string> given_;  // checkpoints to continue from, by the record
+  std::string resumed_;                         // the one that the run continued from; empty: none
+  std::vector<std::string> known_;              // complete checkpoints
+  std::set<Attempt> stopped_;                   // by muster
   std::set<Attempt> ended_;
   std::set<std::uint32_t> lost_;  // machines
   std::set<std::uint64_t> explained_;

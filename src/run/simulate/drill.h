@@ -5,6 +5,7 @@
 // Pure: the journal and the steps of the processes are given.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -85,19 +86,50 @@ struct DrillDecision {
   bool operator==(const DrillDecision&) const = default;
 };
 
+// The steps that an attempt reported.
+struct ReportedSteps {
+  double first = 0;
+  double interval = 1;  // between its first two reports
+  double last = 0;
+};
+
 // What a run shows besides its journal.
 struct DrillEvidence {
-  // The first and the last step that the attempt reported.
-  std::function<std::optional<double>(ProcessId process, std::uint32_t attempt)> first_step;
-  std::function<std::optional<double>(ProcessId process, std::uint32_t attempt)> last_step;
+  // Nothing of an attempt that reported none.
+  std::function<std::optional<ReportedSteps>(ProcessId process, std::uint32_t attempt)> steps;
+  std::vector<std::string> checkpoints;  // complete ones, of this run and those that it continues
 };
+
+// From which checkpoint a process continued.
+enum class CheckpointUse : std::uint8_t {
+  kNewest,
+  kOlder,    // another one, although a newer one was complete
+  kNone,     // it began again at its first step
+  kUnknown,  // it does not report steps, or names of checkpoints do not say at which they were written
+};
+inline constexpr std::array<std::string_view, 4> kCheckpointUseNames = {"newest", "older", "none", "unknown"};
+
+// How a process continued when `newest` was the newest complete checkpoint.
+struct Continuation {
+  CheckpointUse use = CheckpointUse::kUnknown;
+  std::string from = {};  // if it is an older one, its path
+};
+// `known` are all complete checkpoints, `again` what it reports now, `before` what it reported before the failure, and
+// `begun` the first step of all. Names of checkpoints are taken for steps if the last number in one fits to the first
+// step now: at most one interval of reports later.
+Continuation JudgeContinuation(const CheckpointPlace& place, const std::string& newest,
+                               std::span<const std::string> known, const ReportedSteps& again,
+                               const ReportedSteps& before, double begun);
+// "it began again at step 1, and not from step_30"; empty unless the use is kOlder or kNone.
+std::string ContinuationFault(const Continuation& continuation, const std::string& newest, const ReportedSteps& again);
 
 struct DrillRow {
   std::string fault;
   double at = 0;
   std::string expected;
   std::string happened;
-  std::optional<double> lost;  // steps that were done again
+  std::optional<double> lost;               // steps that were done again
+  std::optional<CheckpointUse> checkpoint;  // nothing: no restart, or no checkpoint to continue from
   bool ok = true;
 };
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 #include "base/values/utf8_text.h"
 #include "base/values/value_text.h"
 #include "run/directory/run_tags.h"
+#include "run/journal/journal.h"
 #include "run/journal/run_summary.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/scheduler/stop_rules.h"
@@ -295,6 +297,16 @@ TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::s
   if (end.trial_class != TrialClass::kOk) return end;
   if (end.why = WhyInfeasible(sweep, end.metrics); !end.why.empty()) end.trial_class = TrialClass::kInfeasible;
   return end;
+}
+
+std::optional<FailureJudged> LastFailureOf(const std::string& folder, const AttemptBegan& attempt) {
+  std::optional<FailureJudged> last;
+  ReadJournal(folder + "/" + TrialFolder(attempt.id, attempt.attempt) + "/" + kJournalEntry.name,
+              [&](JournalRecord record) {
+                if (auto* const judged = std::get_if<FailureJudged>(&record.entry)) last = std::move(*judged);
+                return true;
+              });
+  return last;
 }
 
 void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& progress, const AttemptBegan& began,

@@ -143,6 +143,9 @@ class LiveTrial {
 // last sign of it: an entry, a report or a line of a log.
 TrialScheduler::AttemptEnd RecoverAttemptEnd(TrialSetting& setting, const std::string& id, std::uint32_t attempt);
 
+// The last failure of an ended attempt on which its run gave a verdict. `folder` is that of the sweep.
+std::optional<FailureJudged> LastFailureOf(const std::string& folder, const AttemptBegan& attempt);
+
 // Calls `report` for each report of the attempts that `began` continues, in order; `plan` is that of `began`.
 void ReplayEarlierReports(TrialSetting& setting, const SweepProgress& progress, const AttemptBegan& began,
                           const Plan& plan, const std::function<void(const MetricValues&)>& report);

@@ -292,11 +292,13 @@ class SweepHead {
                 .none_left = [this](const std::string& why) { Stop(why, 3, true); }}) {
     scheduler_.JudgeBy(request.run.verdict_rules);
     scheduler_.RecallCosts(std::move(inputs_.costs));
-    scheduler_.RecallBy([this](const std::function<void(const SweepEntry&)>& take) {
-      std::string stopped;
-      ReadSweepJournal(
-          request_.folder_fd, {}, [&](const SweepRecord& record) { take(record.entry); }, stopped);
-    });
+    scheduler_.RecallBy(
+        [this](const std::function<void(const SweepEntry&)>& take) {
+          std::string stopped;
+          ReadSweepJournal(
+              request_.folder_fd, {}, [&](const SweepRecord& record) { take(record.entry); }, stopped);
+        },
+        [this](const AttemptBegan& attempt) { return LastFailureOf(request_.folder, attempt); });
     if (request.allocator == nullptr) return;
     allocations_.emplace(
         io_, *request.allocator, request.folder_fd,
@@ -338,6 +340,8 @@ class SweepHead {
   // Starts the optimizer, if the points come from one, and asks it for those that are wanted.
   void StartOptimizer();
   void AskOptimizer();
+  // By the results so far.
+  void StopIfDecided();
   // Starts no further trials; running ones come to their end.
   void StopStarting(const std::string& why, int exit_code);
   void OnLostInQueue(TrialNumber trial, const std::string& job, const std::string& why);
@@ -456,6 +460,7 @@ SweepOutcome SweepHead::Run(SweepBegan began, std::vector<TrialRange> reopened) 
   }
   static_cast<void>(scheduler_.Steer(request_.steering));  // checked by RunSweep
   over_at_begin_ = scheduler_.progress().over().size();
+  StopIfDecided();  // by a head that died before the sweep had ended
   StartOptimizer();
   ListenForCommands();
   const LiveHead announced = LiveHead::Announce(OwnLiveHeadsFolder(), request_.folder, request_.began.sweep_id);
@@ -539,6 +544,12 @@ void SweepHead::AskOptimizer() {
   if (optimizer_->Ask(wanted->first, wanted->count)) return points_.Await();
   const bool idle = live_.empty() && scheduler_.running().empty() && scheduler_.progress().open().empty();
   if (idle) StopStarting("the optimizer waits for results, and no trial runs: it answered no points", kExitRecipe);
+}
+
+void SweepHead::StopIfDecided() {
+  for (const std::string& why : {scheduler_.failed_alike(), scheduler_.no_gain()}) {
+    if (!why.empty() && why_.empty()) StopStarting(why, 0);
+  }
 }
 
 void SweepHead::StopStarting(const std::string& why, int exit_code) {
@@ -645,9 +656,7 @@ void SweepHead::OnEnded(TrialNumber trial, const RunOutcome& outcome) {
   TrialScheduler::AttemptEnd end = live.mapped()->End(outcome, scheduler_.running().progress(trial));
   if (IsFailure(end.trial_class) && !DiskHasSpace()) end.interrupted = true;  // not caused by the trial
   scheduler_.Ended(trial, std::move(end));
-  for (const std::string& why : {scheduler_.failed_alike(), scheduler_.no_gain()}) {
-    if (!why.empty() && why_.empty()) StopStarting(why, 0);
-  }
+  StopIfDecided();
   notices_.TrialEnded();
   if (allocations_) allocations_->Release(trial, std::move(live.mapped()));
   if (scheduler_.running().waiting() == 0) holders_.clear();

@@ -85,7 +85,7 @@ void SweepHosts::OnNone(std::uint32_t host, const std::string& why) {
   if (hosts[host].name.empty()) {
     calls_.none_left("there is no agent: " + why);
   } else {
-    scheduler_.hosts().Quarantine(hosts[host].name, why);
+    scheduler_.hosts().Quarantine(hosts[host].name, why, false);
     bool any = !connecting_again_.empty();
     for (std::uint32_t other = 0; other < hosts.size(); ++other) any = any || !scheduler_.pool().closed(other);
     if (!any) calls_.none_left("no host is left; the last one: " + why);

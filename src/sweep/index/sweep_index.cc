@@ -388,7 +388,7 @@ void Fields(V& archive, SweepProgress& progress) {
   progress_archive::Set(archive, open.impossible_);
   progress_archive::Set(archive, finished.numbers_);
   std::vector<std::uint64_t> ends, counts;
-  std::vector<std::string> quarantined, restored;
+  std::vector<std::string> restored;
   std::string ids;  // eight bytes each
   if constexpr (!V::kReading) {
     finished.ends_.ForEach([&](TrialNumber trial, TrialEnds::End end) {
@@ -396,14 +396,13 @@ void Fields(V& archive, SweepProgress& progress) {
       ends.push_back(std::uint64_t{end.attempts} << 8 | static_cast<std::uint64_t>(end.trial_class));
     });
     counts.assign(finished.counts_.begin(), finished.counts_.end());
-    quarantined.assign(progress.quarantined_.begin(), progress.quarantined_.end());
     restored.assign(progress.restored_.begin(), progress.restored_.end());
     ids.reserve(open.points_.size() * 8);
     for (const std::uint64_t id : open.points_) {
       for (int shift = 0; shift < 64; shift += 8) ids.push_back(static_cast<char>(id >> shift));
     }
   }
-  archive(ends, counts, quarantined, restored, ids);
+  archive(ends, counts, progress.quarantined_, restored, ids);
   if constexpr (V::kReading) {
     if (counts.size() != finished.counts_.size()) return archive.Fail();
     finished.ends_ = {};
@@ -413,7 +412,6 @@ void Fields(V& archive, SweepProgress& progress) {
       finished.ends_.Set(ends[i], {static_cast<TrialClass>(trial_class), static_cast<std::uint32_t>(ends[i + 1] >> 8)});
     }
     for (std::size_t i = 0; i < counts.size(); ++i) finished.counts_[i] = counts[i];
-    progress.quarantined_ = {quarantined.begin(), quarantined.end()};
     progress.restored_ = {restored.begin(), restored.end()};
     open.points_.clear();
     open.points_.reserve(ids.size() / 8);

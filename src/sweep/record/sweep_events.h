@@ -60,6 +60,7 @@ struct SweepBegan {
   std::string recipe;      // hash of the recipe's files and of its inputs
   bool accepted = false;   // it differs from the previous one, and the user has accepted that
   Repetitions seeds = {};  // `count` 0: none
+  bool all_hosts = false;  // its user named the hosts: those in quarantine are tried again
   bool operator==(const SweepBegan&) const = default;
 };
 
@@ -154,6 +155,7 @@ struct AttemptEnded {
 struct HostQuarantined {
   std::string host;
   std::string why;
+  bool stays = false;  // also under later heads: trials failed there. A host that could not be reached is tried again
   bool operator==(const HostQuarantined&) const = default;
 };
 

@@ -32,7 +32,7 @@ void Fields(V& v, SweepBegan& e) {
   }
   v("sweep", e.sweep_id), v("name", e.name), v("trials", e.trials), v("pid", e.pid), v("start_ticks", e.start_ticks),
       v("boot", e.boot), v("muster", e.muster), v("recipe", e.recipe), v("accepted", e.accepted),
-      v("seeds", As<UnlessNone>(e.seeds));
+      v("seeds", As<UnlessNone>(e.seeds)), v("all_hosts", As<UnlessNone>(e.all_hosts));
 }
 template <class V>
 void Fields(V& v, PointsJudged& e) {
@@ -81,7 +81,7 @@ void Fields(V& v, AttemptEnded& e) {
 }
 template <class V>
 void Fields(V& v, HostQuarantined& e) {
-  v("host", e.host), v("why", e.why);
+  v("host", e.host), v("why", e.why), v("stays", As<UnlessNone>(e.stays));
 }
 template <class V>
 void Fields(V& v, TrialsReopened& e) {

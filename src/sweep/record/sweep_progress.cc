@@ -358,6 +358,7 @@ void SweepProgress::Take(const SweepEntry& entry) {
                           name_ = e.name;
                           recipe_ = e.recipe;
                           ended_.reset();
+                          if (e.all_hosts) quarantined_.clear();
                           open_.HeadBegan(e);
                           finished_.HeadBegan(e);
                           // As for open trials.
@@ -400,7 +401,10 @@ void SweepProgress::Take(const SweepEntry& entry) {
                           promotions_.push_back(e);
                           open_.Promoted(e, std::move(paused.mapped()));
                         },
-                        [this](const HostQuarantined& e) { quarantined_.insert(e.host); },
+                        [this](const HostQuarantined& e) {
+                          bool& stays = quarantined_[e.host];
+                          stays = stays || e.stays;
+                        },
                         [this](const TrialsReopened& e) {
                           for (const TrialRange& range : e.trials) {
                             paused_.erase(paused_.lower_bound(range.first), paused_.upper_bound(range.second));

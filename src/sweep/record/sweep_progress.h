@@ -344,7 +344,8 @@ class SweepProgress {
 
   const std::vector<RungReport>& rung_reports() const { return rung_reports_; }
   const std::vector<TrialPromoted>& promotions() const { return promotions_; }
-  const std::set<std::string>& quarantined() const { return quarantined_; }
+  // Hosts, and whether they stay so under later heads.
+  const std::map<std::string, bool>& quarantined() const { return quarantined_; }
   // The limits that users have set since the sweep was described: the latest of each; and all points that they chose.
   const SweepSteered& steered() const { return steered_; }
   // How often the sweep was edited, and the id of the last edit.
@@ -367,7 +368,7 @@ class SweepProgress {
   std::map<TrialNumber, OpenTrial> paused_;
   std::vector<RungReport> rung_reports_;
   std::vector<TrialPromoted> promotions_;
-  std::set<std::string> quarantined_;
+  std::map<std::string, bool> quarantined_;
   SweepSteered steered_;
   std::optional<SweepEnded> ended_;
   std::uint64_t raced_ = 0;

@@ -210,7 +210,7 @@ std::string SummaryText(const SweepStatus& status, const std::string& why) {
       text += fmt::format("  {} {}\n", progress.count(trial_class), TrialClassName(trial_class));
     }
   }
-  for (const std::string& host : progress.quarantined()) {
+  for (const auto& [host, stays] : progress.quarantined()) {
     text += fmt::format("  host {} was quarantined\n", Printable(host));
   }
   if (const std::string best = BestText(status); !best.empty()) text += "  best: " + best + "\n";

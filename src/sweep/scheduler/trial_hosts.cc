@@ -67,11 +67,34 @@ void TrialHosts::Open(std::uint32_t host) {
   if (!quarantined_.contains(pool_.hosts()[host].name)) pool_.Open(host);
 }
 
-void TrialHosts::Quarantine(const std::string& host, const std::string& why) {
+void TrialHosts::Quarantine(const std::string& host, const std::string& why, bool stays) {
   for (std::uint32_t i = 0; i < pool_.hosts().size(); ++i) {
     if (pool_.hosts()[i].name != host) continue;
     pool_.Close(i);
-    if (quarantined_.insert(host).second) record_.Record(HostQuarantined{host, why});
+    if (quarantined_.insert(host).second) record_.Record(HostQuarantined{host, why, stays});
+  }
+}
+
+void TrialHosts::Resume() {
+  std::set<std::uint32_t> out;
+  for (const auto& [host, stays] : record_.progress().quarantined()) {
+    for (std::uint32_t i = 0; stays && i < pool_.hosts().size(); ++i) {
+      if (pool_.hosts()[i].name == host) out.insert(i);
+    }
+  }
+  if (out.size() == pool_.hosts().size()) return;
+  for (const std::uint32_t host : out) {
+    pool_.Close(host);
+    quarantined_.insert(pool_.hosts()[host].name);
+  }
+}
+
+void TrialHosts::Recall(const std::vector<std::string>& hosts, const AttemptEnded& ended) {
+  if (ended.interrupted) return;
+  if (!IsFailure(ended.trial_class)) {
+    for (const std::string& host : hosts) failures_.Succeeded(host);
+  } else if (!ended.blamed.empty() || hosts.size() == 1) {
+    failures_.Failed(ended.blamed.empty() ? hosts.front() : ended.blamed, ended.trial, ended.trial_class);
   }
 }
 
@@ -82,7 +105,8 @@ void TrialHosts::Succeeded(const std::vector<std::uint32_t>& hosts) {
 std::vector<TrialNumber> TrialHosts::Failed(const std::string& host, TrialNumber trial, TrialClass trial_class) {
   const std::vector<TrialNumber> failed = failures_.Failed(host, trial, trial_class);
   if (failed.empty()) return {};
-  Quarantine(host, fmt::format("{} trials failed there in a row while others succeeded elsewhere", failed.size()));
+  Quarantine(host, fmt::format("{} trials failed there in a row while others succeeded elsewhere", failed.size()),
+             true);
   std::vector<TrialNumber> reopened;
   for (const TrialNumber one : failed) {
     if (record_.progress().over().Has(one)) reopened.push_back(one);

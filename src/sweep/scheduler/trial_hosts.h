@@ -24,6 +24,7 @@ class HostRecord {
  public:
   explicit HostRecord(std::uint32_t after) : after_(after) {}
 
+  std::uint32_t after() const { return after_; }
   void Succeeded(const std::string& host);
   // The trials that failed there in a row, this one last, if the host is to be quarantined; else empty.
   std::vector<TrialNumber> Failed(const std::string& host, TrialNumber trial, TrialClass trial_class);
@@ -73,9 +74,15 @@ class TrialHosts {
   void Close(std::uint32_t host) { pool_.Close(host); }
   // Undoes Close(), unless the host is quarantined.
   void Open(std::uint32_t host);
-  // The host gets no more trials from this head. Recorded once.
-  void Quarantine(const std::string& host, const std::string& why);
+  // The host gets no more trials from this head, nor, if it `stays` so, from later ones. Recorded once.
+  void Quarantine(const std::string& host, const std::string& why, bool stays);
+  // The quarantine of earlier heads, unless no host were left.
+  void Resume();
 
+  // Failures in a row count over heads: before all attempts of the sweep that have ended are recalled, in order, what
+  // is known of them is forgotten.
+  void ForgetFailures() { failures_ = HostRecord(failures_.after()); }
+  void Recall(const std::vector<std::string>& hosts, const AttemptEnded& ended);
   // A trial succeeded on these hosts.
   void Succeeded(const std::vector<std::uint32_t>& hosts);
   // A trial failed on the host. If that puts the host into quarantine, the trials that failed there and had no attempts

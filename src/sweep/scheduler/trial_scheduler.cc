@@ -146,8 +146,11 @@ void TrialScheduler::Promote() {
 void TrialScheduler::ResumeFrom(const SweepBegan& began,
                                 const std::function<std::optional<AttemptEnd>(TrialNumber, const OpenTrial&)>& adopt,
                                 std::vector<TrialRange> reopened) {
+  const bool head_died = progress().attempts() > 0 && !progress().ended();
   if (!record_.Record(began)) return;
+  if (head_died && sweep_.stop_after.no_gain && progress().no_gain()) no_gain_ = NoGainText(*progress().no_gain());
   if (!reopened.empty() && !record_.Record(TrialsReopened{std::move(reopened)})) return;
+  hosts_.Resume();
   const std::map<TrialNumber, OpenTrial> before = progress().open();
   for (const auto& [trial, open] : before) {
     if (!open.running) continue;
@@ -233,6 +236,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
     const RetryVerdict verdict = AfterFailure(sweep_.retry, end.trial_class, before.counted, before.free);
     ended.again = verdict.again;
     ended.counted = verdict.counted;
+    if (IsFailure(end.trial_class) && !std::exchange(has_failures_, true)) RecallFailures();
     judged = Judge(trial, end, attempt->hosts);
     if (judged && ended.again && judged->verdict == RestartVerdict::kStop) {
       ended.again = false;
@@ -241,7 +245,7 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
     if (!ended.again) failures_.erase(trial);
   }
   if (!record_.Record(ended)) return;
-  if (judged && judged->verdict == RestartVerdict::kExcludeHost) hosts_.Quarantine(excluded, judged->evidence);
+  if (judged && judged->verdict == RestartVerdict::kExcludeHost) hosts_.Quarantine(excluded, judged->evidence, true);
   if (ended.again) planning_.Retry(trial);
   if (!ended.interrupted) Settle(trial, *attempt, ended);
   Promote();
@@ -273,9 +277,49 @@ void TrialScheduler::CountFailure(const AttemptEnded& ended) {
                               TrialClassName(ended.trial_class), ended.why.empty() ? "" : ": " + ended.why);
 }
 
-void TrialScheduler::RecallBy(Recall recall) {
+void TrialScheduler::RecallBy(Recall recall, RecallJudged judged) {
   recall_ = std::move(recall);
+  recall_judged_ = std::move(judged);
   has_table_ = has_gain_ = false;
+  has_failures_ = progress().attempts() == 0;
+}
+
+void TrialScheduler::RecallFailures() {
+  std::map<TrialNumber, AttemptBegan> last;                  // attempts
+  std::map<TrialNumber, std::vector<AttemptBegan>> retried;  // that failed since the trial was opened
+  hosts_.ForgetFailures();
+  failed_.clear();
+  recall_([&](const SweepEntry& entry) {
+    if (std::holds_alternative<SweepEnded>(entry)) {  // who resumes it lets it count from zero
+      failed_.clear();
+      failed_alike_.clear();
+    }
+    if (const auto* const began = std::get_if<AttemptBegan>(&entry)) last[began->trial] = *began;
+    const auto* const ended = std::get_if<AttemptEnded>(&entry);
+    if (ended == nullptr || ended->interrupted) return;
+    const auto attempt = last.find(ended->trial);
+    if (attempt == last.end() || attempt->second.attempt != ended->attempt) return;
+    hosts_.Recall(attempt->second.hosts, *ended);
+    if (ended->again) {
+      retried[ended->trial].push_back(attempt->second);
+    } else {
+      retried.erase(ended->trial);
+      CountFailure(*ended);
+    }
+    last.erase(attempt);
+  });
+  if (!sweep_.retry.verdict) return;
+  for (const auto& [trial, attempts] : retried) {
+    for (const AttemptBegan& attempt : attempts) {
+      auto judged = recall_judged_(attempt);
+      if (!judged) continue;
+      const bool of_pool = attempt.hosts.size() <= 1 && (attempt.hosts.empty() || pool().own_hosts());
+      const std::string host = of_pool                     ? pool().hosts().front().name
+                               : attempt.hosts.size() == 1 ? attempt.hosts.front()
+                                                           : judged->host_name;  // as HostOf()
+      Remember(trial, *std::move(judged), host);
+    }
+  }
 }
 
 void TrialScheduler::WatchGain() {
@@ -317,13 +361,15 @@ std::string TrialScheduler::HostOf(const FailureJudged& judged, const std::vecto
 std::optional<GivenVerdict> TrialScheduler::Judge(TrialNumber trial, const AttemptEnd& end,
                                                   const std::vector<std::uint32_t>& hosts) {
   if (!sweep_.retry.verdict || !end.judged || !IsFailure(end.trial_class)) return std::nullopt;
-  FailureJudged judged = *end.judged;
-  judged.host_name = HostOf(judged, hosts);
+  Remember(trial, *end.judged, HostOf(*end.judged, hosts));
+  return GiveVerdict(failures_[trial], *rules_);
+}
+
+void TrialScheduler::Remember(TrialNumber trial, FailureJudged judged, const std::string& host) {
+  judged.host_name = host;
   judged.replaceable = pool().hosts().size() > 1;
   judged.alone = false;  // the whole trial is retried
-  std::vector<FailureJudged>& failures = failures_[trial];
-  failures.push_back(std::move(judged));
-  return GiveVerdict(failures, *rules_);
+  failures_[trial].push_back(std::move(judged));
 }
 
 void TrialScheduler::FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class) {

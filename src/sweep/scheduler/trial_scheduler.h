@@ -77,9 +77,11 @@ class TrialScheduler {
   };
 
   // Of a sweep with a journal: `recall` passes all its entries so far. Called for what is only needed at some time:
-  // when as many have failed as a value needs to be skipped, and when there are results enough to ask for the gain.
+  // when as many have failed as a value needs to be skipped, when there are results enough to ask for the gain, and at
+  // the first failure. `judged` returns the last failure of an ended attempt on which its run gave a verdict.
   using Recall = std::function<void(const std::function<void(const SweepEntry&)>& take)>;
-  void RecallBy(Recall recall);
+  using RecallJudged = std::function<std::optional<FailureJudged>(const AttemptBegan& attempt)>;
+  void RecallBy(Recall recall, RecallJudged judged);
   // The rules of verdicts, instead of muster's; they must outlive it.
   void JudgeBy(const std::vector<VerdictRule>& rules) { rules_ = &rules; }
 
@@ -127,9 +129,10 @@ class TrialScheduler {
   void Edited();
 
   // Why the sweep is to begin nothing more: as many trials failed alike as StopAfterChoice says, since the last one
-  // with a result or since this head began. Empty otherwise.
+  // with a result or since the sweep was resumed after it had ended. Empty otherwise.
   const std::string& failed_alike() const { return failed_alike_; }
-  // Why it is to begin nothing more since no gain is expected, if the description says so; empty otherwise.
+  // Why it is to begin nothing more since no gain is expected, if the description says so; empty otherwise, and in a
+  // sweep that is resumed after it had ended so.
   const std::string& no_gain() const { return no_gain_; }
 
   // Begins nothing more.
@@ -153,8 +156,11 @@ class TrialScheduler {
   // Lets paused trials continue, as many as there is room for now.
   void Promote();
   std::string HostOf(const FailureJudged& judged, const std::vector<std::uint32_t>& hosts) const;
-  // The verdict on the failure over those of the trial's earlier attempts under this head, if retries obey it.
+  // The verdict on the failure over those of the trial's earlier attempts, if retries obey it.
   std::optional<GivenVerdict> Judge(TrialNumber trial, const AttemptEnd& end, const std::vector<std::uint32_t>& hosts);
+  // What has failed under earlier heads: alike, on hosts, and in trials that are retried.
+  void RecallFailures();
+  void Remember(TrialNumber trial, FailureJudged judged, const std::string& host);
 
   void ApplySteering();
   // Records which values are to be skipped after a failure.
@@ -181,6 +187,8 @@ class TrialScheduler {
   std::string failed_alike_;
   const std::vector<VerdictRule>* rules_ = &DefaultVerdictRules();
   std::map<TrialNumber, std::vector<FailureJudged>> failures_;  // of trials that are retried
+  RecallJudged recall_judged_;
+  bool has_failures_ = true;  // those of earlier heads
 };
 
 }  // namespace muster
