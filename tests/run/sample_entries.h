@@ -106,7 +106,7 @@ inline std::vector<JournalEntry> OneOfEach() {
           EngineAnswered{"n2", "slurm reports n2 as down"},
           FailureJudged{3, 1, 1, "n2", "exception", "0123456789abcdef", "exception: x", 1e300, "/c/step_3", -7, true,
                         true, "4x32x32", true, RestartVerdict::kExcludeHost, "same host again", "wörds", true},
-          FaultInjected{FaultKind::kStop, "worker.3", 1, "n2", 5'000},
+          FaultInjected{FaultKind::kStop, "worker.3", 1, "n2", 5'000, "/mnt/small"},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

@@ -252,9 +252,22 @@ enum class FaultKind : std::uint8_t {
   kSlow,   // the processes of a host run half of the time
   kAgent,  // the agent of a host gets SIGKILL
   kCut,    // the connection to a host is held
-  kHead    // the head gets SIGKILL; never in a journal
+  kHead,   // the head gets SIGKILL; never in a journal
+  kDisk,   // a file system is filled
+  // The head gets the notice of an engine that ends the allocation: …
+  kPreempt,    // the job is preempted
+  kTimeLimit,  // its time limit is near
+  // A stub fails of itself (StubFailure):
+  kExit,
+  kException,
+  kMemory,
+  kPort,
+  kHang
 };
-inline constexpr std::array<std::string_view, 6> kFaultKindNames = {"kill", "stop", "slow", "agent", "cut", "head"};
+inline constexpr std::array<std::string_view, 14> kFaultKindNames = {
+    "kill",    "stop",      "slow", "agent",     "cut",    "head", "disk",
+    "preempt", "timelimit", "exit", "exception", "memory", "port", "hang"};
+inline constexpr bool IsOfStub(FaultKind kind) { return kind >= FaultKind::kExit; }
 
 enum class RestartVerdict : std::uint8_t { kRestart, kStop, kExcludeHost };
 inline constexpr std::array<std::string_view, 3> kRestartVerdictNames = {"restart", "stop", "exclude_host"};
@@ -281,6 +294,8 @@ struct FailureJudged {
   std::string rule;
   std::string evidence;  // one sentence
   bool obeyed = false;   // whether the restart policy follows verdicts
+  // Processes of several hosts may be the cause: they fell silent at the same time.
+  bool host_unclear = false;
 
   bool operator==(const FailureJudged&) const = default;
 };
@@ -378,6 +393,7 @@ struct FaultInjected {
   std::uint32_t attempt = 0;   // of the process
   std::string host;            // as the user named it
   std::uint64_t lasts_ms = 0;  // 0: for good
+  std::string directory = {};  // of the file system that is filled
 
   bool operator==(const FaultInjected&) const = default;
 };

@@ -83,7 +83,7 @@ void Fields(V& v, FailureJudged& e) {
   v("checkpoint", e.checkpoint), v("checkpoint_at", e.checkpoint_at), v("ready", e.ready), v("alone", e.alone),
       v("shape", e.shape);
   v("replaceable", e.replaceable), v("verdict", WithNames(e.verdict, kRestartVerdictNames)), v("rule", e.rule);
-  v("evidence", e.evidence), v("obeyed", e.obeyed);
+  v("evidence", e.evidence), v("obeyed", e.obeyed), v("host_unclear", MayBeMissing(e.host_unclear));
 }
 template <class V>
 void Fields(V& v, LimitPassed& e) {
@@ -110,7 +110,7 @@ void Fields(V& v, EngineAnswered& e) {
 template <class V>
 void Fields(V& v, FaultInjected& e) {
   v("kind", WithNames(e.kind, kFaultKindNames)), v("process_name", e.process), v("on_attempt", e.attempt);
-  v("host_name", e.host), v("lasts_ms", e.lasts_ms);
+  v("host_name", e.host), v("lasts_ms", e.lasts_ms), v("directory", MayBeMissing(e.directory));
 }
 template <class V>
 void Fields(V&, FinishOrdered&) {}

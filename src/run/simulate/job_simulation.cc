@@ -85,7 +85,10 @@ class SimulatedRun final : private FailureSource {
     Answer();
   }
   void Hold(std::uint32_t machine) { held_[machine] = true; }
-  void FallSilent(ProcessId process) { silent_ = process; }
+  void FallSilent(ProcessId process, bool all) {
+    silent_ = process;
+    all_silent_ = all;
+  }
   void AskToStop() {
     events_.emplace_back(StopRequested{});
     Answer();
@@ -157,7 +160,8 @@ class SimulatedRun final : private FailureSource {
         if (!alive_[process] || supervisor_.slots().machine(host) != machine) continue;
         seen.processes.push_back(process);
         if (!silent_) silent_since_ = look_;
-        seen.bytes.push_back(!silent_ ? look_ : process == *silent_ ? silent_since_ : silent_since_ + 1);
+        const bool now = silent_ && (process == *silent_ || (all_silent_ && process > *silent_));
+        seen.bytes.push_back(!silent_ ? look_ : now ? silent_since_ : silent_since_ + 1);
       }
       if (!lost_[machine]) events_.emplace_back(std::move(seen));
     }
@@ -206,6 +210,7 @@ class SimulatedRun final : private FailureSource {
   std::uint64_t look_ = 0;          // at output
   std::uint64_t silent_since_ = 0;  // the last look before
   std::optional<ProcessId> silent_;
+  bool all_silent_ = false;  // those after it, at the same time
   TimerQueue timers_;
   std::deque<Event> events_;
   FailureTraits traits_;
@@ -385,7 +390,7 @@ SimulatedDecisions DecisionsOn(const Plan& plan, const std::vector<SiteHost>& sp
         run.Fail(event.machine, true);
         break;
       case SimulatedEvent::Kind::kSilent:
-        run.FallSilent(event.process);
+        run.FallSilent(event.process, event.together);
         break;
       case SimulatedEvent::Kind::kStopAsked:
         run.AskToStop();

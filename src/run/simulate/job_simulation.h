@@ -84,6 +84,7 @@ struct SimulatedEvent {
   std::uint32_t machine = 0;
   bool signalled = false;
   std::int32_t code = 0;
+  bool together = false;  // kSilent: others fall silent at the same time
 };
 struct SimulatedDecisions {
   std::vector<Action> actions;

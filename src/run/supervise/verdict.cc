@@ -21,7 +21,7 @@ constexpr std::string_view kOfEngine = "engine";
 bool AreAlike(const FailureJudged& one, const FailureJudged& last, const VerdictRule& rule) {
   if (rule.same_fingerprint && one.fingerprint != last.fingerprint) return false;
   if (rule.same_step && (!last.step || one.step != last.step)) return false;
-  if (rule.same_host && one.host_name != last.host_name) return false;
+  if (rule.same_host && (one.host_name != last.host_name || one.host_unclear || last.host_unclear)) return false;
   if (rule.same_shape && one.shape != last.shape) return false;
   return rule.same_host || !last.alone || one.process == last.process;
 }
@@ -153,7 +153,8 @@ GivenVerdict GiveVerdict(std::span<const FailureJudged> failures, std::span<cons
     bool elsewhere = false;
     for (std::size_t i = failures.size(); i-- > (rule.since_progress ? stuck : 0);) {
       const FailureJudged& one = failures[i];
-      if (rule.in_a_row && one.failure_class == kOfEngine && i + 1 < failures.size()) continue;
+      const bool says_nothing = one.failure_class == kOfEngine || (rule.same_host && one.host_unclear);
+      if (rule.in_a_row && says_nothing && i + 1 < failures.size()) continue;
       if (AreAlike(one, last, rule)) {
         ++times;
         elsewhere = elsewhere || one.host_name != last.host_name;
