@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/command.h"
+#include "support/journal_records.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
 
@@ -24,10 +25,13 @@ inline std::string DrillRecipe(const std::string& options, const std::string& co
 
 class Drilled {
  public:
-  Drilled(const std::string& recipe, const std::vector<std::string>& options) {
+  // `words`: before the command of the drill, which is called in a folder of its own.
+  Drilled(const std::string& recipe, const std::vector<std::string>& options,
+          const std::vector<std::string>& words = {}) {
     std::ofstream(folder_ / "job.lua") << recipe;
     Command command;
-    command.argv = {MusterProgram(), "drill", "job.lua", "--json"};
+    command.argv = words;
+    command.argv.insert(command.argv.end(), {MusterProgram(), "drill", "job.lua", "--json"});
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.env = {"PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + folder_.path()};
     command.cwd = folder_.path();
@@ -42,6 +46,17 @@ class Drilled {
       if (row["fault"].get<std::string>().starts_with(fault)) return row;
     }
     return nullptr;
+  }
+
+  // "exception: restart" for each failure of the runs.
+  std::vector<std::string> Verdicts() const {
+    std::vector<std::string> verdicts;
+    if (!json.is_object() || !json.contains("runs")) return verdicts;
+    for (const auto& run : json["runs"]) {
+      for (const auto& judged : RecordsOf(run["run_dir"].get<std::string>() + "/journal.jsonl", "failure_judged"))
+        verdicts.push_back(judged["class"].get<std::string>() + ": " + judged["verdict"].get<std::string>());
+    }
+    return verdicts;
   }
 
   CommandResult result;

@@ -27,17 +27,27 @@ TEST(DrillFault, IsReadFromItsText) {
   EXPECT_EQ(ParseDrillFault("cut:n2@1s+30s").value(), (DrillFault{FaultKind::kCut, "n2", 1, 30}));
   EXPECT_EQ(ParseDrillFault("head@1m").value(), (DrillFault{FaultKind::kHead, "", 60, 0}));
   EXPECT_EQ(DrillFaultText(ParseDrillFault("slow:n1@3s+2s").value()), "slow n1 for 2.0 s");
+  EXPECT_EQ(ParseDrillFault("disk:n2:/mnt/small@20s+10s").value(),
+            (DrillFault{FaultKind::kDisk, "n2:/mnt/small", 20, 10}));
+  EXPECT_EQ(ParseDrillFault("preempt@1m").value(), (DrillFault{FaultKind::kPreempt, "", 60, 0}));
+  EXPECT_EQ(ParseDrillFault("exception:worker:1@40steps").value(),
+            (DrillFault{FaultKind::kException, "worker:1", 0, 0, 40}));
+  EXPECT_EQ(DrillFaultText(ParseDrillFault("memory:worker.1@40steps").value()), "memory worker.1 at step 40");
 }
 
 TEST(DrillFault, IsRefusedWithTheReason) {
   EXPECT_TRUE(Says(ErrorOf("kill:worker:3"), "its time is missing"));
-  EXPECT_TRUE(Says(ErrorOf("explode:n1@3s"), "there are kill, stop, slow, agent, cut and head"));
+  EXPECT_TRUE(Says(ErrorOf("explode:n1@3s"), "there are kill, stop, slow, agent, cut, head, disk, preempt"));
   EXPECT_TRUE(Says(ErrorOf("kill@3s"), "its target is missing"));
   EXPECT_TRUE(Says(ErrorOf("head:n1@3s"), "the head has no target"));
   EXPECT_TRUE(Says(ErrorOf("kill:worker:1@3s+2s"), "it lasts for good"));
   EXPECT_TRUE(Says(ErrorOf("slow:n1@3s"), "how long it lasts is missing"));
   EXPECT_TRUE(Says(ErrorOf("stop:n1@3s+x"), "how long it lasts is no time"));
-  EXPECT_TRUE(Says(ErrorOf("disk:n1@3s"), "muster does not fill disks"));
+  EXPECT_TRUE(Says(ErrorOf("disk:n1@3s+1s"), "the folder of a disk begins with /"));
+  EXPECT_TRUE(Says(ErrorOf("disk:/mnt/small@3s"), "how long it lasts is missing"));
+  EXPECT_TRUE(Says(ErrorOf("timelimit:n1@3s"), "the head has no target"));
+  EXPECT_TRUE(Says(ErrorOf("kill:worker:1@40steps"), "only stubs have defects"));
+  EXPECT_TRUE(Says(ErrorOf("exit:worker:1@-4steps"), "its step is no number"));
 }
 
 DrillPlace Here(const Plan& plan) { return {&plan, {}, {}, false, 0}; }
@@ -61,6 +71,22 @@ TEST(DrillFaults, GetTheNamesOfProcessesAndHostsAndAreOrderedByTime) {
   EXPECT_EQ(CheckFaults({*ParseDrillFault("agent:localhost@5s")}, Here(alone))->front().target, "host0");
 }
 
+TEST(DrillFaults, OfAHostAreThoseOfItsDiskOrOfAProcessThere) {
+  const Plan plan = SamplePlan({{"worker", 4}}, 2);
+  DrillPlace place = OverSsh(plan);
+  place.stubs = true;
+  const auto target = [&](const std::string& text) {
+    const auto faults = CheckFaults({*ParseDrillFault(text)}, place);
+    return faults ? faults->front().target : "refused: " + faults.error().front().message;
+  };
+  EXPECT_EQ(target("disk:/mnt/small@1s+1s"), "n1:/mnt/small") << "the first host";
+  EXPECT_EQ(target("disk:host1:/mnt/small@1s+1s"), "n2:/mnt/small");
+  EXPECT_EQ(target("disk:n9:/mnt/small@1s+1s"), "refused: the run has no host \"n9\"");
+  EXPECT_EQ(target("exception:n2@1s"), "n2");
+  EXPECT_EQ(target("exception:worker:3@7steps"), "worker.3");
+  EXPECT_EQ(target("exception:n2@7steps"), "refused: there is no process \"n2\"") << "a defect is one of a process";
+}
+
 TEST(DrillFaults, AreRefusedWhereTheyCannotBeInjected) {
   Plan plan = SamplePlan({{"worker", 4}}, 2);
   using Texts = std::vector<std::string>;
@@ -73,6 +99,12 @@ TEST(DrillFaults, AreRefusedWhereTheyCannotBeInjected) {
   EXPECT_EQ(Problems("cut:n1@1s+9s", OverSsh(plan)).size(), 1U) << "near to the heartbeat timeout of 10 s";
   EXPECT_EQ(Problems("cut:n1@1s+5s", OverSsh(plan)), Texts{});
   EXPECT_EQ(Problems("cut:n1@1s+15s", OverSsh(plan)), Texts{});
+  EXPECT_EQ(Problems("exit:worker:1@1s", Here(plan)), Texts{"exit worker.1: only a stub fails at a word"});
+  DrillPlace stubs = Here(plan);
+  stubs.stubs = true;
+  EXPECT_EQ(Problems("exit:worker:1@1s", stubs), Texts{});
+  EXPECT_EQ(Problems("hang:worker:1@1s", stubs),
+            Texts{"hang worker.1: it would hang for ever: the recipe has no limit of silence"});
   plan.roles[0].limits.silent_ms = 8'000;
   EXPECT_EQ(Problems("stop:worker:1@1s", Here(plan)), Texts{});
   EXPECT_EQ(Problems("stop:worker:1@1s+6s", Here(plan)).size(), 1U) << "near to the limit of silence";

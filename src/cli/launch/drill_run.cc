@@ -18,6 +18,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
+#include "base/system/fillable_disk.h"
 #include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
@@ -52,6 +53,8 @@ constexpr double kNsInSecond = 1e9;
 // A process that is stopped for good and that nobody misses goes on after the limit of silence, twice, and this.
 constexpr double kUnnoticedS = 10;
 constexpr double kStubsAfterS = 5;
+// The run is not stopped sooner after a fault, so that it is seen what follows from the last one.
+constexpr double kFollowsWithinS = 0.5;
 constexpr std::uint64_t kAgentsEndNs = 30'000'000'000;
 
 // What the drill prints.
@@ -189,27 +192,34 @@ class Drill::State {
 
  private:
   Result<void> Prepare(const RunRequest& request);
-  Result<void> ChooseFaults();
+  Result<void> ChooseFaults(const RunRequest& request);
   Result<std::vector<DrillFault>> GivenFaults() const;
   Result<void> UseStubs(RunRequest& request) const;
   // Injects what is due until the head is over. Returns its exit code.
   int Follow(ForkedCopy& head, const std::string& run_dir);
   // Returns whether the fault is over: injected, or missed.
   bool Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head);
+  double UnnoticedAfter(const DrillFault& fault) const;
   void Judge(const std::string& run_dir, int exit_code);
   void JudgeHeadEnd(const std::string& run_dir, const std::string& run);
   void MissRest(const std::string& why);
+  void MissDefects();
   double Now() const { return static_cast<double>(MonotonicNowNs() - began_) / kNsInSecond; }
 
   Plan plan_;
   DrillPlace place_;
   std::vector<VerdictRule> rules_;
   std::deque<DrillFault> faults_;
+  std::deque<DrillFault> defects_;  // of stubs
   std::optional<double> time_s_;
   bool chosen_ = false;
   bool stopped_ = false;
   std::uint64_t began_ = 0;  // all processes ran for the first time; 0: not yet
   double busy_until_ = 0;    // of the last fault
+  // After one that only the end of the silence ends: the attempts of all processes then, which change if it is noticed.
+  std::optional<std::uint64_t> quiet_;
+  double quiet_until_ = 0;
+  double followed_at_ = 0;  // the last fault
   bool head_killed_ = false;
   double head_killed_at_ = 0;
   std::string checkpoint_;  // from which this run continues
@@ -219,6 +229,11 @@ class Drill::State {
   int never_began_ = 0;
   PrintedDrill printed_;
 };
+
+// Whether only a limit of silence ends it.
+bool EndsWithSilence(const DrillFault& fault) {
+  return fault.kind == FaultKind::kHang || (fault.kind == FaultKind::kStop && fault.lasts == 0);
+}
 
 Result<std::vector<DrillFault>> Drill::State::GivenFaults() const {
   Diagnostics problems;
@@ -274,7 +289,7 @@ Result<std::vector<DrillFault>> Drill::State::GivenFaults() const {
   return faults;
 }
 
-Result<void> Drill::State::ChooseFaults() {
+Result<void> Drill::State::ChooseFaults(const RunRequest& request) {
   if (!options.time.empty()) {
     const auto time = DurationOption("--time", options.time);
     if (!time) return Fail(time.error());
@@ -284,7 +299,17 @@ Result<void> Drill::State::ChooseFaults() {
   if (!given) return Fail(std::move(given.error()));
   auto checked = CheckFaults(*std::move(given), place_);
   if (!checked) return Fail(std::move(checked.error()));
-  faults_.assign(checked->begin(), checked->end());
+  if (place_.hosts.empty()) {  // on others their agents look
+    Diagnostics problems;
+    const std::array needed = {request.run_dir.empty() ? request.runs_folder : request.run_dir};
+    for (const DrillFault& fault : *checked) {
+      if (fault.kind != FaultKind::kDisk) continue;
+      if (const std::string why = WhyNotFilled(std::string(DiskOf(fault.target).second), needed); !why.empty())
+        problems.push_back(Error("drill", {}, fmt::format("{}: {}", DrillFaultText(fault), why)));
+    }
+    if (!problems.empty()) return Fail(std::move(problems));
+  }
+  for (DrillFault& fault : *checked) (fault.step ? defects_ : faults_).push_back(std::move(fault));
   chosen_ = true;
   return {};
 }
@@ -298,7 +323,11 @@ Result<void> Drill::State::UseStubs(RunRequest& request) const {
   TrainingSettings settings;
   settings.step_ms = static_cast<std::uint32_t>(*step * 1000);
   double last = time_s_.value_or(0);
-  for (const DrillFault& fault : faults_) last = std::max(last, fault.at + fault.lasts);
+  for (const DrillFault& fault : faults_)
+    last = std::max(last, fault.at + (EndsWithSilence(fault) ? UnnoticedAfter(fault) : fault.lasts));
+  for (const DrillFault& defect : defects_)
+    settings.defects.push_back(
+        {defect.target, std::string(kFaultKindNames[static_cast<std::size_t>(defect.kind)]), *defect.step});
   settings.steps =
       options.steps > 0 ? options.steps : static_cast<std::uint64_t>(std::ceil((last + kStubsAfterS) / *step));
   auto plan = TrainingStubPlan(std::move(request.plan), settings);
@@ -310,12 +339,16 @@ Result<void> Drill::State::UseStubs(RunRequest& request) const {
 
 Result<void> Drill::State::Run(RunRequest request, Transport& transport) {
   plan_ = request.plan;
-  place_ = {&plan_, request.hosts, request.spares, transport.remote() && transport.name() == "ssh",
-            transport.remote() ? static_cast<double>(transport.lease_ms()) / 1000 : 0};
+  place_ = {&plan_,
+            request.hosts,
+            request.spares,
+            transport.remote() && transport.name() == "ssh",
+            transport.remote() ? static_cast<double>(transport.lease_ms()) / 1000 : 0,
+            options.stub};
   if (plan_.hosts.empty() || plan_.processes.empty())
     return Fail(Error("usage", {}, fmt::format("{} has no processes to drill", Quoted(plan_.name))));
   if (!chosen_) {
-    if (auto chosen = ChooseFaults(); !chosen) return chosen;
+    if (auto chosen = ChooseFaults(request); !chosen) return chosen;
   }
   if (auto used = UseStubs(request); !used) return used;
   // Its failures say nothing about hosts, and nobody is to be woken.
@@ -328,6 +361,7 @@ Result<void> Drill::State::Run(RunRequest request, Transport& transport) {
   printed_.name = plan_.name;
   resume_from_.clear();
   head_killed_ = false;
+  quiet_.reset();
   const StopSignals signals;
   auto head =
       ForkedCopy::Start([&](UniqueFd line) { return RunAsChild(request, transport, std::move(line)); }, SIGTERM);
@@ -360,6 +394,12 @@ bool IsWhole(const ProcessStatuses& statuses) {
   });
 }
 
+std::uint64_t Attempts(const ProcessStatuses& statuses) {
+  std::uint64_t attempts = 0;
+  for (const ProcessStatus& process : statuses.processes) attempts += process.attempt;
+  return attempts;
+}
+
 int Drill::State::Follow(ForkedCopy& head, const std::string& run_dir) {
   std::optional<ControlConnection> control;
   bool passed_on = false;
@@ -376,23 +416,36 @@ int Drill::State::Follow(ForkedCopy& head, const std::string& run_dir) {
       continue;
     }
     const double now = began_ != 0 ? Now() : static_cast<double>(MonotonicNowNs() - head_began) / kNsInSecond;
-    const bool time_is_over = time_s_ && now >= *time_s_ && now >= busy_until_ && (faults_.empty() || began_ == 0);
+    const bool time_is_over = time_s_ && now >= *time_s_ && now >= followed_at_ && (faults_.empty() || began_ == 0);
     const bool due = !faults_.empty() && (began_ == 0 || (Now() >= faults_.front().at && Now() >= busy_until_));
     if (!due && !time_is_over) continue;
+    const auto status = control->Ask({.ask = ControlRequest::Ask::kProcesses});
+    if (status && status->processes && quiet_ && Attempts(*status->processes) == *quiet_ && Now() < quiet_until_)
+      continue;
     if (time_is_over) {
       stopped_ = true;
       static_cast<void>(control->Ask({.ask = ControlRequest::Ask::kStop}));
       continue;
     }
-    const auto status = control->Ask({.ask = ControlRequest::Ask::kProcesses});
     if (!status || !status->processes || !IsWhole(*status->processes)) continue;
     if (began_ == 0) {
       began_ = MonotonicNowNs();
       continue;
     }
-    if (Inject(faults_.front(), *control, head)) faults_.pop_front();
+    quiet_.reset();
+    const DrillFault fault = faults_.front();
+    if (!Inject(fault, *control, head)) continue;
+    faults_.pop_front();
+    if (!EndsWithSilence(fault)) continue;
+    quiet_ = Attempts(*status->processes);
+    quiet_until_ = Now() + UnnoticedAfter(fault);
   }
   return *head.Over();
+}
+
+// When a process that has fallen silent will not be missed any more.
+double Drill::State::UnnoticedAfter(const DrillFault& fault) const {
+  return 2 * SilenceLimit(plan_, fault.target) + kUnnoticedS;
 }
 
 bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head) {
@@ -403,19 +456,20 @@ bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, F
     head.Signal(SIGKILL);
   } else {
     double lasts = fault.lasts;
-    if (fault.kind == FaultKind::kStop && lasts == 0) lasts = 2 * SilenceLimit(plan_, fault.target) + kUnnoticedS;
+    if (fault.kind == FaultKind::kStop && EndsWithSilence(fault)) lasts = UnnoticedAfter(fault);
     ControlRequest request;
     request.ask = ControlRequest::Ask::kFault;
     request.fault = kFaultKindNames[static_cast<std::size_t>(fault.kind)];
-    request.target = fault.target;
+    request.target = fault.target.empty() ? "head" : fault.target;
     request.lasts_ms = static_cast<std::uint64_t>(lasts * 1000);
     if (const auto answer = control.Ask(request); !answer) {
-      if (head.Over()) return false;  // the rest is missed
+      if (head.Over() || Sentence(answer.error()).find(kFaultUnderWay) != std::string::npos) return false;
       printed_.faults.push_back({{}, at, DrillFaultText(fault), "missed", {}, Sentence(answer.error()), {}});
       printed_.ok = false;
       return true;
     }
     busy_until_ = Now() + fault.lasts;
+    followed_at_ = busy_until_ + kFollowsWithinS;
   }
   const std::string line = fmt::format("muster: {:.1f} s: {}\n", at, DrillFaultText(fault));
   if (!options.json) std::fputs(PrintableLines(line).c_str(), stderr);
@@ -504,8 +558,21 @@ void Drill::State::MissRest(const std::string& why) {
   faults_.clear();
 }
 
+// A defect shows as a failure that no fault of the run explains.
+void Drill::State::MissDefects() {
+  for (const DrillFault& defect : defects_) {
+    const std::string row = fmt::format("(of itself) {}:", defect.target);
+    const bool met = std::any_of(printed_.faults.begin(), printed_.faults.end(),
+                                 [&](const PrintedFault& fault) { return fault.fault.starts_with(row); });
+    if (met) continue;
+    printed_.faults.push_back({{}, 0, DrillFaultText(defect), "missed", {}, "it did not get to that step", {}});
+    printed_.ok = false;
+  }
+}
+
 int Drill::State::Finish() {
   if (printed_.runs.empty()) return never_began_ == 0 ? kExitMachine : never_began_;
+  MissDefects();
   const std::string text = options.json ? JsonOf<PartForms>(printed_, 2) + "\n" : TextOf(printed_);
   std::fputs(PrintableLines(text).c_str(), stdout);
   return printed_.ok ? kExitOk : 1;
@@ -522,7 +589,7 @@ std::string Drill::ToResume() const { return state_->ToResume(); }
 int Drill::Finish() { return state_->Finish(); }
 
 void AddDrillOptions(CLI::App& app, DrillOptions& options) {
-  app.add_option("--inject", options.inject, "a fault: kill:ROLE:RANK@TIME, stop, slow, agent, cut or head")
+  app.add_option("--inject", options.inject, "a fault, as kill:ROLE:RANK@TIME (muster docs drill)")
       ->type_name("FAULT")
       ->allow_extra_args(false);
   app.add_option("--faults", options.faults, "a file of such faults, one in each line")->type_name("FILE");
