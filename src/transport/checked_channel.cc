@@ -347,6 +347,10 @@ MessageVerdict HostExpectations::On(const AgentExited& message) {
   return MessageVerdict::Stray("the end of agent " + std::to_string(message.number) + " below it");
 }
 
+MessageVerdict HostExpectations::On(const DiskFilled&) {
+  return MessageVerdict::If(TakeOne(fillings_), "a disk that it has filled");
+}
+
 namespace {
 
 template <class Message, class... Listed>

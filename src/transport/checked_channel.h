@@ -195,6 +195,7 @@ class HostExpectations {
   void Note(const ProbePaths& command) { tries_ = command.targets.size(); }
   void Note(const ClosePaths&) { ++openings_; }
   void Note(const OpenAgent& command) { agents_.insert(command.number); }
+  void Note(const FillDisk&) { ++fillings_; }
 
   MessageVerdict On(const AgentReady& message);
   MessageVerdict On(const AgentFailed& message);
@@ -207,6 +208,7 @@ class HostExpectations {
   MessageVerdict On(const PathsProbed& message);
   MessageVerdict On(const FromAgent& message) const;
   MessageVerdict On(const AgentExited& message);
+  MessageVerdict On(const DiskFilled& message);
 
  private:
   bool greeted_ = false;  // AgentReady is expected
@@ -220,6 +222,7 @@ class HostExpectations {
   std::uint32_t openings_ = 0;        // PathsOpen messages that are expected
   std::optional<std::size_t> tries_;  // number of entries that PathsProbed must have
   std::set<std::uint32_t> agents_;    // agents below it
+  std::uint32_t fillings_ = 0;        // DiskFilled messages that are expected
 };
 
 // Checks the messages of one agent against the commands given to it: the only place where the head decides which

@@ -56,7 +56,7 @@ using ChannelMessage =
                  PtyOpened, PtyClosed, PtyBytes, PtyTaken, ResourcesAllocated, HostActivated, ClockCompared,
                  AgentUnreachable, HostCleared, FileBytes, Inspected, PathsOpen, PathsProbed, CodeMissing, CodeReceived,
                  CodeReady, FilesSent, FromAgent, AgentExited, StrayMessage, DevicesAwaited, UsageSampled,
-                 AgentSignalled, HostUnheard, HostPaused>;
+                 AgentSignalled, DiskFilled, HostUnheard, HostPaused>;
 
 // Interfaces: a Channel is a connection to the agent of one host. It carries commands and messages only: policy is in
 // the plan, and the supervisor makes the decisions.

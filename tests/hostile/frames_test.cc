@@ -117,7 +117,8 @@ AgentMessage AnyMessage(Random& random) {
       AgentExited{number(), text(), number()},
       UsageSampled{{{number(), number(), big(), big(), big(), big()}, {number(), number(), 0, 0, 0, {}}}},
       DevicesAwaited{number(), number(), text()},
-      AgentSignalled{number() == 0 ? SIGTERM : signed_number()}};
+      AgentSignalled{number() == 0 ? SIGTERM : signed_number()},
+      DiskFilled{big(), text()}};
   EXPECT_EQ(all.size(), std::variant_size_v<AgentMessage>) << "each kind once";
   return all[Below(random, all.size())];
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "rehearse/drilled.h"
 
@@ -132,6 +133,89 @@ TEST(Drill, RefusesEverythingBeforeTheRun) {
   EXPECT_EQ(drill.json["diagnostics"].size(), 3U) << drill.result.out;
   const Drilled none(DrillRecipe("count = 2"), {});
   EXPECT_NE(none.result.err.find("no fault is given"), std::string::npos) << none.result.err;
+}
+
+constexpr const char* kVerdicts =
+    "count = 2, limits = { silent = '1s' }, restart = { verdict = true, scope = 'job', backoff = '1ms' }";
+
+TEST(Drill, LetsStubsFailOfThemselvesAndFindsOutHow) {
+  const Drilled drill(DrillRecipe(kVerdicts, kNewest),
+                      {"--stub", "--step", "10ms", "--inject", "exception:worker:1@300ms", "--inject",
+                       "memory:worker:0@700ms", "--inject", "port:worker:1@1100ms", "--inject", "exit:host0@1500ms",
+                       "--inject", "hang:worker:1@2s", "--time", "5s"});
+  ASSERT_EQ(drill.result.exit_code, 0) << drill.result.out << drill.result.err;
+  const std::vector<std::string> all = {"exception: restart", "memory: restart", "port: restart", "exit: restart",
+                                        "silent: restart"};
+  EXPECT_EQ(drill.Verdicts(), all) << drill.result.out;
+  EXPECT_EQ(drill.json["as_simulated"], 5);
+  EXPECT_EQ(drill.Row("exit worker.0 on host0")["outcome"], "ok") << "the first process of the host";
+}
+
+TEST(Drill, StopsADefectThatRepeatsAtAStep) {
+  const Drilled late(DrillRecipe(kVerdicts, kNewest),
+                     {"--stub", "--step", "10ms", "--inject", "exception:worker:1@23steps", "--time", "10s"});
+  EXPECT_EQ(late.result.exit_code, 0) << late.result.out << late.result.err;
+  const std::vector<std::string> twice = {"exception: restart", "exception: stop"};
+  EXPECT_EQ(late.Verdicts(), twice);
+  const auto row = late.Row("(of itself) worker.1: exception");
+  EXPECT_EQ(row["happened"], row["expected"]);
+  const Drilled first(DrillRecipe(kVerdicts, kNewest),
+                      {"--stub", "--step", "10ms", "--inject", "exception:worker:1@21steps", "--time", "10s"});
+  EXPECT_EQ(first.Verdicts(), twice) << "the first step after a checkpoint\n" << first.result.out;
+  const Drilled early(DrillRecipe(kVerdicts, kNewest), {"--stub", "--inject", "exit:worker:0@0steps", "--time", "10s"});
+  EXPECT_EQ(early.Verdicts(), (std::vector<std::string>{"exit: restart", "exit: stop"})) << early.result.out;
+  const Drilled never(DrillRecipe(kVerdicts, kNewest),
+                      {"--stub", "--step", "10ms", "--inject", "exit:worker:0@900steps", "--time", "300ms"});
+  EXPECT_EQ(never.Row("exit worker.0 at step 900")["outcome"], "missed");
+}
+
+TEST(Drill, StopsForAnEngineAndContinuesFromTheCheckpoint) {
+  const Drilled drill(DrillRecipe(kVerdicts, kNewest), {"--stub", "--step", "10ms", "--inject", "preempt@300ms",
+                                                        "--inject", "timelimit@1s", "--time", "2s", "--resumes", "2"});
+  ASSERT_EQ(drill.result.exit_code, 0) << drill.result.out << drill.result.err;
+  EXPECT_EQ(drill.Row("preempt")["happened"], "the run stops");
+  EXPECT_EQ(drill.Row("timelimit")["happened"], "the run stops");
+  EXPECT_EQ(drill.json["runs"].size(), 3U);
+  EXPECT_EQ(drill.Row("(resumed)")["outcome"], "ok");
+  EXPECT_TRUE(drill.Verdicts().empty()) << "an engine's end is no failure";
+}
+
+// Words before a command that mount a small file system as this folder, for the command alone, and print afterwards how
+// full it is.
+std::vector<std::string> WithSmallDisk(const std::string& disk) {
+  std::vector<std::string> words = {"/usr/bin/unshare", "--mount"};
+  if (::geteuid() != 0) words.insert(words.end(), {"--user", "--map-root-user"});
+  words.insert(words.end(), {"/bin/sh", "-c",
+                             "mkdir \"$0\" && mount -t tmpfs -o size=1m,mode=700 drill \"$0\" || exit 77; : "
+                             ">\"$0/muster-may-fill\"; \"$@\"; code=$?; df --output=pcent \"$0\" >&2; exit $code",
+                             disk});
+  return words;
+}
+
+TEST(Drill, FillsADiskAndGivesItBack) {
+  const TempDir folder;
+  const std::string disk = folder / "disk";
+  std::string recipe = DrillRecipe("count = 2, restart = { verdict = true, scope = 'job', backoff = '1ms' }", kNewest);
+  recipe.replace(recipe.find("checkpoints'"), 0, disk + "/");
+  const Drilled drill(recipe, {"--stub", "--step", "10ms", "--inject", "disk:" + disk + "@200ms+10s", "--time", "8s"},
+                      WithSmallDisk(disk));
+  if (drill.result.exit_code == 77) GTEST_SKIP() << "a file system of its own cannot be mounted here";
+  EXPECT_EQ(drill.result.exit_code, 0) << drill.result.out << drill.result.err;
+  EXPECT_EQ(drill.Verdicts(), (std::vector<std::string>{"disk: restart", "disk: stop"})) << drill.result.out;
+  const auto row = drill.Row("disk host0:" + disk);
+  EXPECT_EQ(row["expected"], row["happened"]);
+  EXPECT_NE(drill.result.err.find("Use%\n  1%"), std::string::npos) << "the space is free again\n" << drill.result.err;
+}
+
+TEST(Drill, FillsNoDiskThatOthersNeed) {
+  const TempDir folder;
+  const std::string recipe = DrillRecipe("count = 1");
+  for (const std::string& needed :
+       {std::string("/"), folder.path(), std::string("/dev/shm"), std::string("/nowhere")}) {
+    const Drilled drill(recipe, {"--stub", "--inject", "disk:" + needed + "@1s+1s"});
+    EXPECT_EQ(drill.result.exit_code, 2) << drill.result.out;
+    EXPECT_EQ(drill.json["diagnostics"].size(), 1U) << drill.result.out;
+  }
 }
 
 TEST(Drill, DrawsTheSameFaultsForASeed) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/command.h"
+#include "support/journal_records.h"
 #include "support/places.h"
 #include "support/temp_dir.h"
 
@@ -25,11 +26,14 @@ inline std::string DrillRecipe(const std::string& options, const std::string& co
 
 class Drilled {
  public:
-  Drilled(const std::string& recipe, const std::vector<std::string>& options) {
+  // `words`: before the command of the drill, which is called in a folder of its own.
+  Drilled(const std::string& recipe, const std::vector<std::string>& options,
+          const std::vector<std::string>& words = {}) {
     std::ofstream(folder_ / "job.lua") << recipe;
-    std::vector<std::string> words = {"drill", "job.lua", "--json"};
-    words.insert(words.end(), options.begin(), options.end());
-    result = Muster(std::move(words));
+    std::vector<std::string> drill = {MusterProgram(), "drill", "job.lua", "--json"};
+    drill.insert(drill.begin(), words.begin(), words.end());
+    drill.insert(drill.end(), options.begin(), options.end());
+    result = CallInFolder(std::move(drill));
     json = nlohmann::json::parse(result.out, nullptr, false);
   }
 
@@ -44,18 +48,32 @@ class Drilled {
 
   // What another command says in its folder.
   CommandResult Muster(std::vector<std::string> words) const {
-    Command command;
-    command.argv = {MusterProgram()};
-    command.argv.insert(command.argv.end(), words.begin(), words.end());
-    command.env = {"PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + folder_.path()};
-    command.cwd = folder_.path();
-    return RunCommand(command);
+    words.insert(words.begin(), MusterProgram());
+    return CallInFolder(std::move(words));
+  }
+  // "exception: restart" for each failure of the runs.
+  std::vector<std::string> Verdicts() const {
+    std::vector<std::string> verdicts;
+    if (!json.is_object() || !json.contains("runs")) return verdicts;
+    for (const auto& run : json["runs"]) {
+      for (const auto& judged : RecordsOf(run["run_dir"].get<std::string>() + "/journal.jsonl", "failure_judged"))
+        verdicts.push_back(judged["class"].get<std::string>() + ": " + judged["verdict"].get<std::string>());
+    }
+    return verdicts;
   }
 
   CommandResult result;
   nlohmann::json json;
 
  private:
+  CommandResult CallInFolder(std::vector<std::string> words) const {
+    Command command;
+    command.argv = std::move(words);
+    command.env = {"PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + folder_.path()};
+    command.cwd = folder_.path();
+    return RunCommand(command);
+  }
+
   TempDir folder_;
 };
 

@@ -2,6 +2,7 @@
 // processes notice first.
 #include "run/simulate/drill.h"
 
+#include <cerrno>
 #include <csignal>
 #include <optional>
 #include <string>
@@ -27,17 +28,27 @@ TEST(DrillFault, IsReadFromItsText) {
   EXPECT_EQ(ParseDrillFault("cut:n2@1s+30s").value(), (DrillFault{FaultKind::kCut, "n2", 1, 30}));
   EXPECT_EQ(ParseDrillFault("head@1m").value(), (DrillFault{FaultKind::kHead, "", 60, 0}));
   EXPECT_EQ(DrillFaultText(ParseDrillFault("slow:n1@3s+2s").value()), "slow n1 for 2.0 s");
+  EXPECT_EQ(ParseDrillFault("disk:n2:/mnt/small@20s+10s").value(),
+            (DrillFault{FaultKind::kDisk, "n2:/mnt/small", 20, 10}));
+  EXPECT_EQ(ParseDrillFault("preempt@1m").value(), (DrillFault{FaultKind::kPreempt, "", 60, 0}));
+  EXPECT_EQ(ParseDrillFault("exception:worker:1@40steps").value(),
+            (DrillFault{FaultKind::kException, "worker:1", 0, 0, 40}));
+  EXPECT_EQ(DrillFaultText(ParseDrillFault("memory:worker.1@40steps").value()), "memory worker.1 at step 40");
 }
 
 TEST(DrillFault, IsRefusedWithTheReason) {
   EXPECT_TRUE(Says(ErrorOf("kill:worker:3"), "its time is missing"));
-  EXPECT_TRUE(Says(ErrorOf("explode:n1@3s"), "there are kill, stop, slow, agent, cut and head"));
+  EXPECT_TRUE(Says(ErrorOf("explode:n1@3s"), "there are kill, stop, slow, agent, cut, head, disk, preempt"));
   EXPECT_TRUE(Says(ErrorOf("kill@3s"), "its target is missing"));
   EXPECT_TRUE(Says(ErrorOf("head:n1@3s"), "the head has no target"));
   EXPECT_TRUE(Says(ErrorOf("kill:worker:1@3s+2s"), "it lasts for good"));
   EXPECT_TRUE(Says(ErrorOf("slow:n1@3s"), "how long it lasts is missing"));
   EXPECT_TRUE(Says(ErrorOf("stop:n1@3s+x"), "how long it lasts is no time"));
-  EXPECT_TRUE(Says(ErrorOf("disk:n1@3s"), "muster does not fill disks"));
+  EXPECT_TRUE(Says(ErrorOf("disk:n1@3s+1s"), "the folder of a disk begins with /"));
+  EXPECT_TRUE(Says(ErrorOf("disk:/mnt/small@3s"), "how long it lasts is missing"));
+  EXPECT_TRUE(Says(ErrorOf("timelimit:n1@3s"), "the head has no target"));
+  EXPECT_TRUE(Says(ErrorOf("kill:worker:1@40steps"), "only stubs have defects"));
+  EXPECT_TRUE(Says(ErrorOf("exit:worker:1@-4steps"), "its step is no number"));
 }
 
 DrillPlace Here(const Plan& plan) { return {&plan, {}, {}, false, 0}; }
@@ -61,6 +72,22 @@ TEST(DrillFaults, GetTheNamesOfProcessesAndHostsAndAreOrderedByTime) {
   EXPECT_EQ(CheckFaults({*ParseDrillFault("agent:localhost@5s")}, Here(alone))->front().target, "host0");
 }
 
+TEST(DrillFaults, OfAHostAreThoseOfItsDiskOrOfAProcessThere) {
+  const Plan plan = SamplePlan({{"worker", 4}}, 2);
+  DrillPlace place = OverSsh(plan);
+  place.stubs = true;
+  const auto target = [&](const std::string& text) {
+    const auto faults = CheckFaults({*ParseDrillFault(text)}, place);
+    return faults ? faults->front().target : "refused: " + faults.error().front().message;
+  };
+  EXPECT_EQ(target("disk:/mnt/small@1s+1s"), "n1:/mnt/small") << "the first host";
+  EXPECT_EQ(target("disk:host1:/mnt/small@1s+1s"), "n2:/mnt/small");
+  EXPECT_EQ(target("disk:n9:/mnt/small@1s+1s"), "refused: the run has no host \"n9\"");
+  EXPECT_EQ(target("exception:n2@1s"), "n2");
+  EXPECT_EQ(target("exception:worker:3@7steps"), "worker.3");
+  EXPECT_EQ(target("exception:n2@7steps"), "refused: there is no process \"n2\"") << "a defect is one of a process";
+}
+
 TEST(DrillFaults, AreRefusedWhereTheyCannotBeInjected) {
   Plan plan = SamplePlan({{"worker", 4}}, 2);
   using Texts = std::vector<std::string>;
@@ -73,6 +100,12 @@ TEST(DrillFaults, AreRefusedWhereTheyCannotBeInjected) {
   EXPECT_EQ(Problems("cut:n1@1s+9s", OverSsh(plan)).size(), 1U) << "near to the heartbeat timeout of 10 s";
   EXPECT_EQ(Problems("cut:n1@1s+5s", OverSsh(plan)), Texts{});
   EXPECT_EQ(Problems("cut:n1@1s+15s", OverSsh(plan)), Texts{});
+  EXPECT_EQ(Problems("exit:worker:1@1s", Here(plan)), Texts{"exit worker.1: only a stub fails at a word"});
+  DrillPlace stubs = Here(plan);
+  stubs.stubs = true;
+  EXPECT_EQ(Problems("exit:worker:1@1s", stubs), Texts{});
+  EXPECT_EQ(Problems("hang:worker:1@1s", stubs),
+            Texts{"hang worker.1: it would hang for ever: the recipe has no limit of silence"});
   plan.roles[0].limits.silent_ms = 8'000;
   EXPECT_EQ(Problems("stop:worker:1@1s", Here(plan)), Texts{});
   EXPECT_EQ(Problems("stop:worker:1@1s+6s", Here(plan)).size(), 1U) << "near to the limit of silence";
@@ -258,6 +291,48 @@ TEST_F(JudgedByPeers, AKillThatNobodyNoticesIsWrong) {
   const JudgedDrill judged = Judge(31);
   EXPECT_FALSE(judged.rows[0].ok);
   EXPECT_EQ(judged.rows[0].expected, "it is noticed");
+}
+
+TEST_F(JudgedByPeers, ARestartForWhichTheRunIsStoppedTooSoonIsNotMissed) {
+  Add(4, FaultInjected{FaultKind::kKill, "worker.0", 0, "host0", 0});
+  FailsWithRestart(4.004, "step_30");
+  Add(4.05, ProcessExited{0, 0, true, SIGKILL});
+  Add(4.06, StopRequested{});
+  Add(4.1, RunEnded{Cause::kStopped, 143, "asked to stop", 0, 0});
+  const JudgedDrill judged = Judge(31);
+  EXPECT_TRUE(judged.rows[0].ok) << judged.rows[0].happened;
+  EXPECT_EQ(judged.rows[0].happened, "restart 1 of 5: the job; the run was stopped before it took place");
+}
+
+TEST(DrillOfAnEarlyEnd, SaysWhyNothingWasStarted) {
+  const Plan plan = SamplePlan({{"worker", 1}}, 1);
+  std::vector<JournalRecord> records;
+  records.push_back({0, {}, 23'000'000'000'000, RunEnded{Cause::kFailed, 1, "devices are held", 0, 0}});
+  const DrillEvidence evidence{[](ProcessId, std::uint32_t) { return std::optional<ReportedSteps>(); }, {}};
+  const JudgedDrill judged = JudgeDrill({&plan, {}, {}, true, 10}, records, evidence, DefaultVerdictRules(), false);
+  ASSERT_EQ(judged.rows.size(), 1U);
+  EXPECT_EQ(judged.rows[0].at, 0);
+  EXPECT_EQ(judged.rows[0].happened, "failed, exit code 1; devices are held");
+}
+
+TEST(DrillOfAProgramThatCannotBeStarted, EndsAsTheSimulation) {
+  const Plan plan = SamplePlan({{"worker", 1}}, 1);
+  std::vector<JournalRecord> records;
+  const auto add = [&](auto entry) {
+    records.push_back({records.size(), {}, 1'000'000'000 + records.size(), std::move(entry)});
+  };
+  add(StartOrdered{0, 0});
+  add(SpawnFailed{0, 0, "exec", ENOENT, "/no/program", 0});
+  FailureJudged judged_failure;
+  judged_failure.host_name = "host0";
+  judged_failure.failure_class = judged_failure.fingerprint = judged_failure.what = "spawn";
+  judged_failure.rule = kNoVerdictRule;
+  add(judged_failure);
+  add(RunEnded{Cause::kSpawn, 3, "worker.0 could not be started", 0, 0});
+  const DrillEvidence evidence{[](ProcessId, std::uint32_t) { return std::optional<ReportedSteps>(); }, {}};
+  const JudgedDrill judged = JudgeDrill({&plan, {}, {}, true, 10}, records, evidence, DefaultVerdictRules(), false);
+  ASSERT_FALSE(judged.rows.empty());
+  EXPECT_TRUE(judged.rows.back().ok) << judged.rows.back().expected;
 }
 
 // The run cannot stop worker.0, whose host does not answer, and the host is lost before the restart.

@@ -47,6 +47,21 @@ TEST(SimulatedLife, AddsUpByHand) {
   EXPECT_EQ(life.failures, 1U);
 }
 
+TEST(SimulatedLife, GoesOnWhenAHostWithoutProcessesFails) {
+  Plan plan = Training(2);
+  plan.processes.pop_back();  // of host 1
+  const SimulatedTerms terms{
+      .horizon_s = 400, .interval_s = 100, .save_s = 5, .start_s = 10, .queue_s = 0, .spares = 0};
+  const SimulatedLife life = Live(plan, {{150, 1, 0}, {250, 1, 0}}, terms);
+  EXPECT_NEAR(life.Of(SimulatedRow::kStart), 10, 1e-6);
+  EXPECT_NEAR(life.Of(SimulatedRow::kLost), 0, 1e-6);
+  EXPECT_EQ(life.failures, 0U);
+  const SimulatedTerms with_spares{
+      .horizon_s = 400, .interval_s = 100, .save_s = 5, .start_s = 10, .queue_s = 0, .spares = 1};
+  const SimulatedLife lost = Live(plan, {{150, 1, 60}, {250, 0, 60}}, with_spares);
+  for (const double seconds : lost.seconds) EXPECT_GE(seconds, 0);
+}
+
 TEST(SimulatedLife, WaitsForItsHostsWithoutSpares) {
   const SimulatedTerms terms{
       .horizon_s = 400, .interval_s = 100, .save_s = 0, .start_s = 10, .queue_s = 20, .spares = 0};

@@ -104,9 +104,10 @@ inline std::vector<JournalEntry> OneOfEach() {
           HostStray{1, "an exit of process 9"},
           DevicesAwaited{1, 2, "device 0 is held by run a1"},
           EngineAnswered{"n2", "slurm reports n2 as down"},
-          FailureJudged{3, 1, 1, "n2", "exception", "0123456789abcdef", "exception: x", 1e300, "/c/step_3", -7, true,
-                        true, "4x32x32", true, RestartVerdict::kExcludeHost, "same host again", "wörds", true},
-          FaultInjected{FaultKind::kStop, "worker.3", 1, "n2", 5'000, 1},
+          FailureJudged{3, 1, 1, "n2", "exception", "0123456789abcdef", "exception: x", 1e300, "/c/step_3",
+                        1'795'000'000'123'456'789, true, true, "4x32x32", true, RestartVerdict::kExcludeHost,
+                        "same host again", "wörds", true},
+          FaultInjected{FaultKind::kStop, "worker.3", 1, "n2", 5'000, 1, "/mnt/small"},
           RunEnded{Cause::kTimeLimit, 1, "the time limit of 5 ms passed", 12, 4096}};
 }
 

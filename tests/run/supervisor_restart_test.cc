@@ -354,6 +354,20 @@ TEST(SilenceWatch, CountsStartsAndExitsAsActivity) {
   EXPECT_TRUE(watch.Find(3'000 * kMs));
 }
 
+TEST(SilenceWatch, TellsApartWhoFellSilentBetweenTwoChecksOnly) {
+  Plan plan = SamplePlan({{"a", 4}}, 2);
+  plan.silent_limit_ms = 1'000;
+  SilenceWatch watch(plan);
+  for (const ProcessId process : {0U, 1U, 2U, 3U}) watch.Started(process, 0);
+  // The answers of host1, with processes 1 and 3, arrive a moment earlier.
+  for (const ProcessId process : {1U, 3U, 0U, 2U}) watch.Saw(process, 1, (250 + 3 - process % 2) * kMs);
+  EXPECT_EQ(watch.Find(1'300 * kMs)->process, 0U) << "the lowest number of those that are equal";
+  EXPECT_FALSE(watch.Find(1'300 * kMs)->alone);
+  for (const ProcessId process : {0U, 2U}) watch.Saw(process, 2, 500 * kMs);
+  EXPECT_EQ(watch.Find(1'600 * kMs)->process, 1U);
+  EXPECT_TRUE(watch.Find(1'600 * kMs)->alone) << "process 3 is on the same host";
+}
+
 TEST(TimerQueue, YieldsTimersInOrderOfTime) {
   TimerQueue timers;
   EXPECT_FALSE(timers.Earliest());

@@ -72,6 +72,13 @@ TEST(VerdictRules, AreRefusedWithWhatIsWrong) {
                  "wrong: \"tmes\" of rule 1 is not known",
                  "wrong: \"verdict\" of rule 1 must be \"restart\", \"stop\" or \"exclude_host\", got \"halt\""}));
   EXPECT_EQ(NamesIn(R"([{"name": "n"}])"), RuleNames{"wrong: rule 1 needs name, verdict and because"});
+  EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "b", "classes": ["exitt"]}])"),
+            RuleNames{"wrong: \"classes\" of rule 1: there is no class \"exitt\""});
+  EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "b", "classes": []}])"),
+            RuleNames{"wrong: \"classes\" of rule 1 has no class: leave it out for all"});
+  EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "on {node}", "classes": ["engine"]}])"),
+            RuleNames{"wrong: \"because\" of rule 1 has \"{node}\", which nothing replaces"});
+  EXPECT_EQ(NamesIn(R"(["...", "progress", "..."])"), RuleNames{"wrong: \"...\" is there twice"});
   EXPECT_EQ(NamesIn("[").size(), 1U);
 }
 

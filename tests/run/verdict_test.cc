@@ -74,6 +74,16 @@ TEST(Verdict, ExcludesAHostOfTwoFailuresInARow) {
   EXPECT_EQ(On(alone).rule, "progress");
 }
 
+TEST(Verdict, CountsAgainstNoHostWhatMayBeOneOfAnother) {
+  Failures hangs = {At("silent", "n1", 10), At("silent", "n1", 40)};
+  for (FailureJudged& hang : hangs) hang.host_unclear = true;
+  EXPECT_EQ(On(hangs).rule, "progress");
+  Failures mixed = {At("killed", "n3", 10), At("silent", "n1", 20), At("killed", "n3", 30)};
+  EXPECT_EQ(On(mixed).rule, "progress");
+  mixed[1].host_unclear = true;
+  EXPECT_EQ(On(mixed).rule, "same host again") << "it may have been n3";
+}
+
 TEST(Verdict, StopsWhatIsOutOfMemoryOrDiskAgainWithoutProgress) {
   Failures twice = {At("memory", "n1", 10), At("memory", "n2", 9)};
   EXPECT_EQ(On(twice).rule, "out of memory again");

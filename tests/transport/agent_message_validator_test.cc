@@ -111,6 +111,13 @@ TEST_F(AgentMessageValidatorTest, AcceptsASigtermOfTheAgentItselfOnce) {
   EXPECT_EQ(Of(AgentSignalled{SIGTERM}), stray);
 }
 
+TEST_F(AgentMessageValidatorTest, AcceptsAFilledDiskForEachThatItWasToFill) {
+  EXPECT_EQ(Of(DiskFilled{1, ""}), "stray: a disk that it has filled, which was not requested");
+  given.Gave(FillDisk{"/mnt/small", 100});
+  EXPECT_EQ(Of(DiskFilled{1, ""}), "");
+  EXPECT_EQ(Of(DiskFilled{1, ""}), "stray: a disk that it has filled, which was not requested");
+}
+
 TEST_F(AgentMessageValidatorTest, AcceptsPortsThatItHolds) {
   given.Gave(HoldPorts{{{"rpc", 0}}});
   EXPECT_EQ(Of(PortsHeld{{{"rpc", 6000}}, ""}), "");

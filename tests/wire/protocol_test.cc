@@ -64,7 +64,8 @@ std::vector<AgentCommand> EveryCommand() {
       ToAgent{7, std::string("\0x", 2)},
       CloseAgent{7},
       SignalProcess{{3, 1}, 19},
-      KillAgent{}};
+      KillAgent{},
+      FillDisk{"/mnt/größe", 1ULL << 40}};
 }
 
 std::vector<AgentMessage> EveryMessage() {
@@ -121,7 +122,8 @@ std::vector<AgentMessage> EveryMessage() {
           AgentExited{7, "ended by signal 9 (SIGKILL)", 3},
           DevicesAwaited{1, 2, "device 0 is held by run a1"},
           UsageSampled{{{1, 2, 3, ~0ULL, 1ULL << 40, 7}, {4'294'967'295U, 0, 0, 0, 0, {}}}},
-          AgentSignalled{15}};
+          AgentSignalled{15},
+          DiskFilled{1ULL << 40, "why"}};
 }
 
 TEST(AgentProtocol, CarriesEveryCommandUnchanged) {

@@ -182,6 +182,7 @@ Agent::Agent(boost::asio::io_context& io, std::shared_ptr<Wire> wire, AgentProce
       logs_(state_, [this](const ProcessLogs::Key& key) { readiness_.Replaced(key); }),
       processes_(state_, {ports_, terminals_, orphans_, dumps_, readiness_, logs_, usage_}),
       subs_(state_, wire_, [this] { return orphans_.EndAll(); }),
+      filler_(io),
       signals_(io.get_executor()),
       patience_(io.get_executor()) {
   // The order of finishing: first the tools of dumps, so that none is attached to a process that is being killed.
@@ -279,6 +280,7 @@ void Agent::Execute(AgentCommand& command) {
           [&](const HeadHeartbeat& heartbeat) { Do(heartbeat); },
           [&](const Finish& finish) { check(Do(finish)); },
           [](const KillAgent&) { ::kill(::getpid(), SIGKILL); },
+          [&](const FillDisk& fill) { state_.send(filler_.Do(fill, state_.run_folder.path())); },
           // The run directory
           [&](const PlaceFile& file) { check(state_.host_folder.Put(file)); },
           [&](const FilesStored& answer) { check(Do(answer)); },

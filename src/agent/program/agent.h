@@ -15,6 +15,7 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "agent/host/disk_filler.h"
 #include "agent/parts/agent_state.h"
 #include "agent/parts/host_preparation.h"
 #include "agent/parts/process_logs.h"
@@ -184,6 +185,7 @@ class Agent {
   ProcessLogs logs_;
   RunningProcesses processes_;
   SubAgents subs_;
+  DiskFiller filler_;
   WatchedFd signals_;
   Timer patience_;
 

@@ -581,6 +581,7 @@ std::function<int()> SetupDrill(CLI::App& app, const Invocation& invocation) {
     options->drill = std::make_shared<Drill>(*drill);
     do {
       const auto ran = RunCall(*options).Run();
+      if (!ran && options->drill->CannotResume(ran.error())) break;
       if (!ran) return Refuse(ran.error(), drill->json);
       options->source.recipe.checkpoint.clear();
       options->source.recipe.resume = options->drill->ToResume();

@@ -19,6 +19,7 @@
 
 #include "base/system/clock.h"
 #include "base/system/file_access.h"
+#include "base/system/fillable_disk.h"
 #include "base/system/unique_fd.h"
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
@@ -54,6 +55,8 @@ constexpr double kNsInSecond = 1e9;
 // A process that is stopped for good and that nobody misses goes on after the limit of silence, twice, and this.
 constexpr double kUnnoticedS = 10;
 constexpr double kStubsAfterS = 5;
+// The run is not stopped sooner after a fault, so that it is seen what follows from the last one.
+constexpr double kFollowsWithinS = 0.5;
 constexpr std::uint64_t kAgentsEndNs = 30'000'000'000;
 
 // What the drill prints.
@@ -208,35 +211,43 @@ class Drill::State {
 
   Result<void> Run(RunRequest request, Transport& transport);
   std::string ToResume() const { return resume_from_; }
+  bool CannotResume(const Diagnostics& why);
   int Finish();
 
   DrillOptions options;
 
  private:
   Result<void> Prepare(const RunRequest& request);
-  Result<void> ChooseFaults();
+  Result<void> ChooseFaults(const RunRequest& request);
   Result<std::vector<DrillFault>> GivenFaults() const;
   Result<void> UseStubs(RunRequest& request) const;
   // Injects what is due until the head is over. Returns its exit code.
   int Follow(ForkedCopy& head, const std::string& run_dir);
   // Returns whether the fault is over: injected, or missed.
   bool Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head);
+  double UnnoticedAfter(const DrillFault& fault) const;
   void Judge(const std::string& run_dir, int exit_code);
   void JudgeResumption(const std::string& run, double at, const DrillEvidence& evidence,
                        std::span<const JournalRecord> records);
   void JudgeHeadEnd(const std::string& run_dir, const std::string& run);
   void MissRest(const std::string& why);
+  void MissDefects();
   double Now() const { return static_cast<double>(MonotonicNowNs() - began_) / kNsInSecond; }
 
   Plan plan_;
   DrillPlace place_;
   std::vector<VerdictRule> rules_;
   std::deque<DrillFault> faults_;
+  std::deque<DrillFault> defects_;  // of stubs
   std::optional<double> time_s_;
   bool chosen_ = false;
   bool stopped_ = false;
   std::uint64_t began_ = 0;  // all processes ran for the first time; 0: not yet
   double busy_until_ = 0;    // of the last fault
+  // After one that ends processes: the attempts of all of them then, which change if it is noticed.
+  std::optional<std::uint64_t> quiet_;
+  double quiet_until_ = 0;
+  double followed_at_ = 0;  // the last fault
   bool head_killed_ = false;
   double head_killed_at_ = 0;
   std::string checkpoint_;  // from which this run continues
@@ -248,6 +259,11 @@ class Drill::State {
   int never_began_ = 0;
   PrintedDrill printed_;
 };
+
+// Whether only a limit of silence ends it.
+bool EndsWithSilence(const DrillFault& fault) {
+  return fault.kind == FaultKind::kHang || (fault.kind == FaultKind::kStop && fault.lasts == 0);
+}
 
 Result<std::vector<DrillFault>> Drill::State::GivenFaults() const {
   Diagnostics problems;
@@ -278,8 +294,12 @@ Result<std::vector<DrillFault>> Drill::State::GivenFaults() const {
     auto trace = ReadFailureTrace(options.failures, *down);
     if (!trace) return Fail(std::move(trace.error()));
     failures = *std::move(trace);
-    if (!(options.faster > 0)) return Fail(Error("usage", {}, "--faster must be above 0, for example --faster 1000"));
+    if (!(options.faster > 0) || !std::isfinite(options.faster))
+      return Fail(Error("usage", {}, "--faster must be above 0, for example --faster 1000"));
     for (SimulatedFailure& failure : failures) failure.at /= options.faster;
+    const auto left_out = LeaveOutOtherHosts(failures, plan_.hosts.size(), options.failures);
+    if (!left_out) return Fail(left_out.error());
+    PrintDiagnostics(*left_out);
   }
   if (!options.between.empty()) {
     const auto mean = DurationOption("--between", options.between);
@@ -303,7 +323,7 @@ Result<std::vector<DrillFault>> Drill::State::GivenFaults() const {
   return faults;
 }
 
-Result<void> Drill::State::ChooseFaults() {
+Result<void> Drill::State::ChooseFaults(const RunRequest& request) {
   if (!options.time.empty()) {
     const auto time = DurationOption("--time", options.time);
     if (!time) return Fail(time.error());
@@ -313,7 +333,17 @@ Result<void> Drill::State::ChooseFaults() {
   if (!given) return Fail(std::move(given.error()));
   auto checked = CheckFaults(*std::move(given), place_);
   if (!checked) return Fail(std::move(checked.error()));
-  faults_.assign(checked->begin(), checked->end());
+  if (place_.hosts.empty()) {  // on others their agents look
+    Diagnostics problems;
+    const std::array needed = {request.run_dir.empty() ? request.runs_folder : request.run_dir};
+    for (const DrillFault& fault : *checked) {
+      if (fault.kind != FaultKind::kDisk) continue;
+      if (const std::string why = WhyNotFilled(std::string(DiskOf(fault.target).second), needed); !why.empty())
+        problems.push_back(Error("drill", {}, fmt::format("{}: {}", DrillFaultText(fault), why)));
+    }
+    if (!problems.empty()) return Fail(std::move(problems));
+  }
+  for (DrillFault& fault : *checked) (fault.step ? defects_ : faults_).push_back(std::move(fault));
   chosen_ = true;
   return {};
 }
@@ -327,7 +357,11 @@ Result<void> Drill::State::UseStubs(RunRequest& request) const {
   TrainingSettings settings;
   settings.step_ms = static_cast<std::uint32_t>(*step * 1000);
   double last = time_s_.value_or(0);
-  for (const DrillFault& fault : faults_) last = std::max(last, fault.at + fault.lasts);
+  for (const DrillFault& fault : faults_)
+    last = std::max(last, fault.at + (EndsWithSilence(fault) ? UnnoticedAfter(fault) : fault.lasts));
+  for (const DrillFault& defect : defects_)
+    settings.defects.push_back(
+        {defect.target, std::string(kFaultKindNames[static_cast<std::size_t>(defect.kind)]), *defect.step});
   settings.steps =
       options.steps > 0 ? options.steps : static_cast<std::uint64_t>(std::ceil((last + kStubsAfterS) / *step));
   auto plan = TrainingStubPlan(std::move(request.plan), settings);
@@ -339,12 +373,16 @@ Result<void> Drill::State::UseStubs(RunRequest& request) const {
 
 Result<void> Drill::State::Run(RunRequest request, Transport& transport) {
   plan_ = request.plan;
-  place_ = {&plan_, request.hosts, request.spares, transport.remote() && transport.name() == "ssh",
-            transport.remote() ? static_cast<double>(transport.lease_ms()) / 1000 : 0};
+  place_ = {&plan_,
+            request.hosts,
+            request.spares,
+            transport.remote() && transport.name() == "ssh",
+            transport.remote() ? static_cast<double>(transport.lease_ms()) / 1000 : 0,
+            options.stub};
   if (plan_.hosts.empty() || plan_.processes.empty())
     return Fail(Error("usage", {}, fmt::format("{} has no processes to drill", Quoted(plan_.name))));
   if (!chosen_) {
-    if (auto chosen = ChooseFaults(); !chosen) return chosen;
+    if (auto chosen = ChooseFaults(request); !chosen) return chosen;
   }
   if (auto used = UseStubs(request); !used) return used;
   request.drill = true;
@@ -358,6 +396,7 @@ Result<void> Drill::State::Run(RunRequest request, Transport& transport) {
   printed_.name = plan_.name;
   resume_from_.clear();
   head_killed_ = false;
+  quiet_.reset();
   const StopSignals signals;
   auto head =
       ForkedCopy::Start([&](UniqueFd line) { return RunAsChild(request, transport, std::move(line)); }, SIGTERM);
@@ -390,6 +429,18 @@ bool IsWhole(const ProcessStatuses& statuses) {
   });
 }
 
+// Whether processes end by it, or because of it, before another fault is injected.
+bool EndsProcesses(const DrillFault& fault) {
+  return EndsWithSilence(fault) || fault.kind == FaultKind::kKill || fault.kind == FaultKind::kAgent ||
+         IsOfStub(fault.kind);
+}
+
+std::uint64_t Attempts(const ProcessStatuses& statuses) {
+  std::uint64_t attempts = 0;
+  for (const ProcessStatus& process : statuses.processes) attempts += process.attempt;
+  return attempts;
+}
+
 int Drill::State::Follow(ForkedCopy& head, const std::string& run_dir) {
   std::optional<ControlConnection> control;
   bool passed_on = false;
@@ -406,23 +457,36 @@ int Drill::State::Follow(ForkedCopy& head, const std::string& run_dir) {
       continue;
     }
     const double now = began_ != 0 ? Now() : static_cast<double>(MonotonicNowNs() - head_began) / kNsInSecond;
-    const bool time_is_over = time_s_ && now >= *time_s_ && now >= busy_until_ && (faults_.empty() || began_ == 0);
+    const bool time_is_over = time_s_ && now >= *time_s_ && now >= followed_at_ && (faults_.empty() || began_ == 0);
     const bool due = !faults_.empty() && (began_ == 0 || (Now() >= faults_.front().at && Now() >= busy_until_));
     if (!due && !time_is_over) continue;
+    const auto status = control->Ask({.ask = ControlRequest::Ask::kProcesses});
+    if (status && status->processes && quiet_ && Attempts(*status->processes) == *quiet_ && Now() < quiet_until_)
+      continue;
     if (time_is_over) {
       stopped_ = true;
       static_cast<void>(control->Ask({.ask = ControlRequest::Ask::kStop}));
       continue;
     }
-    const auto status = control->Ask({.ask = ControlRequest::Ask::kProcesses});
     if (!status || !status->processes || !IsWhole(*status->processes)) continue;
     if (began_ == 0) {
       began_ = MonotonicNowNs();
       continue;
     }
-    if (Inject(faults_.front(), *control, head)) faults_.pop_front();
+    quiet_.reset();
+    const DrillFault fault = faults_.front();
+    if (!Inject(fault, *control, head)) continue;
+    faults_.pop_front();
+    if (!EndsProcesses(fault)) continue;
+    quiet_ = Attempts(*status->processes);
+    quiet_until_ = Now() + UnnoticedAfter(fault);
   }
   return *head.Over();
+}
+
+// When a process that has ended or fallen silent will not be missed any more.
+double Drill::State::UnnoticedAfter(const DrillFault& fault) const {
+  return (EndsWithSilence(fault) ? 2 * SilenceLimit(plan_, fault.target) : 0) + kUnnoticedS;
 }
 
 bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head) {
@@ -436,19 +500,20 @@ bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, F
     head.Signal(SIGKILL);
   } else {
     double lasts = fault.lasts;
-    if (fault.kind == FaultKind::kStop && lasts == 0) lasts = 2 * SilenceLimit(plan_, fault.target) + kUnnoticedS;
+    if (fault.kind == FaultKind::kStop && EndsWithSilence(fault)) lasts = UnnoticedAfter(fault);
     ControlRequest request;
     request.ask = ControlRequest::Ask::kFault;
     request.fault = kFaultKindNames[static_cast<std::size_t>(fault.kind)];
-    request.target = fault.target;
+    request.target = fault.target.empty() ? "head" : fault.target;
     request.lasts_ms = static_cast<std::uint64_t>(lasts * 1000);
     if (const auto answer = control.Ask(request); !answer) {
-      if (head.Over()) return false;  // the rest is missed
+      if (head.Over() || Sentence(answer.error()).find(kFaultUnderWay) != std::string::npos) return false;
       printed_.faults.push_back({{}, at, DrillFaultText(fault), "missed", {}, Sentence(answer.error()), {}});
       printed_.ok = false;
       return true;
     }
     busy_until_ = Now() + fault.lasts;
+    followed_at_ = busy_until_ + kFollowsWithinS;
   }
   const std::string line = fmt::format("muster: {:.1f} s: {}\n", at, DrillFaultText(fault));
   if (!options.json) std::fputs(PrintableLines(line).c_str(), stderr);
@@ -553,8 +618,31 @@ void Drill::State::MissRest(const std::string& why) {
   faults_.clear();
 }
 
+// A defect shows as a failure that no fault of the run explains.
+void Drill::State::MissDefects() {
+  for (const DrillFault& defect : defects_) {
+    const std::string row = fmt::format("(of itself) {}:", defect.target);
+    const bool met = std::any_of(printed_.faults.begin(), printed_.faults.end(),
+                                 [&](const PrintedFault& fault) { return fault.fault.starts_with(row); });
+    if (met) continue;
+    printed_.faults.push_back({{}, 0, DrillFaultText(defect), "missed", {}, "it did not get to that step", {}});
+    printed_.ok = false;
+  }
+}
+
+// That another run continues is a promise: one that cannot is a fault of the drill, if there is nothing else to report.
+bool Drill::State::CannotResume(const Diagnostics& why) {
+  if (resume_from_.empty()) return false;
+  resume_from_.clear();
+  printed_.faults.push_back({{}, 0, "(resumed)", "wrong", "continues from a checkpoint", Sentence(why), {}});
+  printed_.ok = false;
+  MissRest("no run continued");
+  return true;
+}
+
 int Drill::State::Finish() {
   if (printed_.runs.empty()) return never_began_ == 0 ? kExitMachine : never_began_;
+  MissDefects();
   const std::string text = options.json ? JsonOf<PartForms>(printed_, 2) + "\n" : TextOf(printed_);
   std::fputs(PrintableLines(text).c_str(), stdout);
   return printed_.ok ? kExitOk : 1;
@@ -568,29 +656,39 @@ Result<void> Drill::Run(RunRequest request, Transport& transport) { return state
 
 std::string Drill::ToResume() const { return state_->ToResume(); }
 
+bool Drill::CannotResume(const Diagnostics& why) { return state_->CannotResume(why); }
+
 int Drill::Finish() { return state_->Finish(); }
 
 void AddDrillOptions(CLI::App& app, DrillOptions& options) {
-  app.add_option("--inject", options.inject, "a fault: kill:ROLE:RANK@TIME, stop, slow, agent, cut or head")
+  app.add_option("--inject", options.inject, "a fault, as kill:ROLE:RANK@TIME (muster docs drill)")
       ->type_name("FAULT")
       ->allow_extra_args(false);
   app.add_option("--faults", options.faults, "a file of such faults, one in each line")->type_name("FILE");
-  app.add_option("--failures", options.failures, "trace of failures: lines of seconds, host and seconds down")
-      ->type_name("FILE");
-  app.add_option("--faster", options.faster, "divide the times of the trace by this (1)")->type_name("NUMBER");
-  app.add_option("--between", options.between, "mean time between failures of one host, drawn until --time")
-      ->type_name("TIME");
-  app.add_option("--shape", options.shape, "shape of their Weibull distribution (1: exponential)")->type_name("NUMBER");
+  auto* const failures =
+      app.add_option("--failures", options.failures, "trace of failures: lines of seconds, host and seconds down");
+  failures->type_name("FILE");
+  app.add_option("--faster", options.faster, "divide the times of the trace by this (1)")
+      ->type_name("NUMBER")
+      ->needs(failures);
+  auto* const between =
+      app.add_option("--between", options.between, "mean time between failures of one host, drawn until --time");
+  between->type_name("TIME")->excludes(failures);
+  app.add_option("--shape", options.shape, "shape of their Weibull distribution (1: exponential)")
+      ->type_name("NUMBER")
+      ->needs(between);
   app.add_option("--down", options.down, "of failures: above 0 the host is lost; 0: a process is killed (0)")
       ->type_name("TIME");
   app.add_option("--seed", options.seed, "seed of what is drawn (1)")->type_name("N");
   app.add_option("--time", options.time, "stop the run after this time")->type_name("TIME");
   app.add_option("--resumes", options.resumes, "how many runs may continue from the checkpoint of one that ended")
       ->type_name("N");
-  app.add_flag("--stub", options.stub, "stubs that count steps and write checkpoints, instead of the programs");
-  app.add_option("--step", options.step, "of stubs: how long a step takes (100ms)")->type_name("TIME");
+  auto* const stub =
+      app.add_flag("--stub", options.stub, "stubs that count steps and write checkpoints, instead of the programs");
+  app.add_option("--step", options.step, "of stubs: how long a step takes (100ms)")->type_name("TIME")->needs(stub);
   app.add_option("--steps", options.steps, "of stubs: how many steps they do (until after the last fault)")
-      ->type_name("N");
+      ->type_name("N")
+      ->needs(stub);
   app.add_flag("--json", options.json, "print JSON for programs");
 }
 

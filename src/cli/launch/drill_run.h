@@ -46,6 +46,8 @@ class Drill {
   Result<void> Run(RunRequest request, Transport& transport);
   // The run directory from which another run has to continue; empty: the drill is over.
   std::string ToResume() const;
+  // Records that the run of ToResume() cannot continue. False if there was none.
+  bool CannotResume(const Diagnostics& why);
   // Prints what happened. 0: all as promised; 1: not so; or the exit code of a run that never began.
   int Finish();
 

@@ -19,4 +19,9 @@ Result<void> CheckFailureShape(double shape);
 // those of the job from 0, then its spares. By time. `down_s`: of lines that do not say it.
 Result<std::vector<SimulatedFailure>> ReadFailureTrace(const std::string& file, double down_s);
 
+// Leaves out failures of machines from `machines` on: a trace may be that of more machines than take part. Returns a
+// warning if there were any; refuses if no failure is left. `file`: of the trace.
+Result<Diagnostics> LeaveOutOtherHosts(std::vector<SimulatedFailure>& failures, std::size_t machines,
+                                       const std::string& file);
+
 }  // namespace muster

@@ -184,9 +184,18 @@ int RunBest(const BestOptions& options) {
                            "which: muster ls " + name + " --where 'state == infeasible'")},
                     options.json);
     }
+    if (!sweep->file.objective) {
+      return Refuse({Error("trial", {}, "the sweep has no objective, so no trial is the best",
+                           "--minimize METRIC when it is started; muster ls " + name + " --sort METRIC orders trials")},
+                    options.json);
+    }
+    const std::uint64_t stopped = sweep->view.progress().count(TrialClass::kStopped);
     return Refuse(
-        {Error("trial", {}, "no trial has succeeded with a value of the objective",
-               sweep->live ? "the sweep is still running: muster show " + name : "reason: muster show " + name)},
+        {Error("trial", {},
+               "no trial has succeeded with a value of the objective" +
+                   (stopped > 0 ? fmt::format(": {} stopped early", Counted(stopped, "trial was", "trials were"))
+                                : std::string()),
+               (sweep->live ? "the sweep is still running: muster show " : "reason: muster show ") + name)},
         options.json);
   }
   if (!options.json) {

@@ -278,6 +278,11 @@ Diagnostics ApplyOptions(const SweepOptions& options, SweepDescription& sweep) {
     problems.push_back(UsageError(fmt::format("{} objectives: a sweep has at most two", options.objectives.size()),
                                   "--constraint 'memory <= 58GiB' bounds a further metric"));
   }
+  for (const Objective& objective : options.objectives) {
+    if (!objective.metric.empty()) continue;
+    problems.push_back(UsageError(std::string(objective.maximize ? "--maximize" : "--minimize") + " names no metric",
+                                  "--minimize loss"));
+  }
   if (!options.objectives.empty()) {
     sweep.objective = options.objectives[0];
     sweep.second_objective.reset();

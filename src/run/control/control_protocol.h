@@ -56,7 +56,8 @@ struct ControlRequest {
   std::vector<Value::Map> points = {};
   std::vector<std::string> unskip = {};
   std::optional<double> device_hours = {};  // likewise: that all trials may take
-  // For kFault: what happens, to which process ("worker.3") or host, and for how long; 0: for good.
+  // For kFault: what happens, to which process ("worker.3"), host, file system ("n2:/scratch") or "head", and for how
+  // long; 0: for good.
   std::string fault = {};  // a name of kFaultKindNames
   std::string target = {};
   std::uint64_t lasts_ms = 0;
@@ -65,6 +66,9 @@ struct ControlRequest {
 
   bool operator==(const ControlRequest&) const = default;
 };
+
+// The answer to kFault while it cannot be answered yet: ask again.
+inline constexpr std::string_view kFaultUnderWay = "the fault is under way";
 
 // The limits of a sweep that a user can change while it runs.
 struct SweepLimits {

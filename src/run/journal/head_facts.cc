@@ -49,6 +49,7 @@ std::string FaultText(const FaultInjected& fault) {
   std::string text(kFaultKindNames[static_cast<std::size_t>(fault.kind)]);
   if (!fault.process.empty()) text += " " + Printable(fault.process);
   if (!fault.host.empty()) text += (fault.process.empty() ? " " : " on ") + Printable(fault.host);
+  if (!fault.directory.empty()) text += ":" + Printable(fault.directory);
   if (fault.lasts_ms > 0) text += " for " + DurationText(static_cast<double>(fault.lasts_ms) / 1000);
   return text;
 }

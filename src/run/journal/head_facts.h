@@ -253,9 +253,22 @@ enum class FaultKind : std::uint8_t {
   kSlow,   // the processes of a host run half of the time
   kAgent,  // the agent of a host gets SIGKILL
   kCut,    // the connection to a host is held
-  kHead    // the head gets SIGKILL
+  kHead,   // the head gets SIGKILL
+  kDisk,   // a file system is filled
+  // The head gets the notice of an engine that ends the allocation: …
+  kPreempt,    // the job is preempted
+  kTimeLimit,  // its time limit is near
+  // A stub fails of itself (StubFailure):
+  kExit,
+  kException,
+  kMemory,
+  kPort,
+  kHang
 };
-inline constexpr std::array<std::string_view, 6> kFaultKindNames = {"kill", "stop", "slow", "agent", "cut", "head"};
+inline constexpr std::array<std::string_view, 14> kFaultKindNames = {
+    "kill",    "stop",      "slow", "agent",     "cut",    "head", "disk",
+    "preempt", "timelimit", "exit", "exception", "memory", "port", "hang"};
+inline constexpr bool IsOfStub(FaultKind kind) { return kind >= FaultKind::kExit; }
 
 enum class RestartVerdict : std::uint8_t { kRestart, kStop, kExcludeHost };
 inline constexpr std::array<std::string_view, 3> kRestartVerdictNames = {"restart", "stop", "exclude_host"};
@@ -268,11 +281,11 @@ struct FailureJudged {
   std::uint32_t attempt = 0;
   std::uint32_t host = 0;  // the machine of the attempt; numbers after those of the plan's hosts are spares
   std::string host_name;
-  std::string failure_class;   // FailureClassName (run/report/failure_fingerprint.h), or "engine": its allocation ended
-  std::string fingerprint;     // FailureFingerprint::Id
-  std::string what;            // FailureFingerprint::Text
-  std::optional<double> step;  // that the attempt reported last
-  std::string checkpoint;      // the newest complete one of the job at that time; empty: none
+  std::string failure_class;       // of failure_class.h
+  std::string fingerprint;         // FailureFingerprint::Id
+  std::string what;                // FailureFingerprint::Text
+  std::optional<double> step;      // that the attempt reported last
+  std::string checkpoint;          // the newest complete one of the job at that time; empty: none
   std::int64_t checkpoint_at = 0;  // when it was written, in nanoseconds since 1970
   bool ready = false;        // it was ready; without a readiness condition: it reported a step, or ran for a minute
   bool alone = false;        // a restart would concern this process alone
@@ -282,6 +295,8 @@ struct FailureJudged {
   std::string rule;
   std::string evidence;  // one sentence
   bool obeyed = false;   // whether the restart policy follows verdicts
+  // Processes of several hosts may be the cause: they fell silent at the same time.
+  bool host_unclear = false;
 
   bool operator==(const FailureJudged&) const = default;
 };
@@ -381,6 +396,7 @@ struct FaultInjected {
   std::uint64_t lasts_ms = 0;  // 0: for good
   // The host, or that of the process; numbers after those of the plan's hosts are spares. Unknown in older journals.
   std::optional<std::uint32_t> machine = {};
+  std::string directory = {};  // of the file system that is filled
 
   bool operator==(const FaultInjected&) const = default;
 };

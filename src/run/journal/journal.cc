@@ -84,7 +84,7 @@ void Fields(V& v, FailureJudged& e) {
   v("checkpoint", e.checkpoint), v("checkpoint_at", e.checkpoint_at), v("ready", e.ready), v("alone", e.alone),
       v("shape", e.shape);
   v("replaceable", e.replaceable), v("verdict", WithNames(e.verdict, kRestartVerdictNames)), v("rule", e.rule);
-  v("evidence", e.evidence), v("obeyed", e.obeyed);
+  v("evidence", e.evidence), v("obeyed", e.obeyed), v("host_unclear", MayBeMissing(e.host_unclear));
 }
 template <class V>
 void Fields(V& v, LimitPassed& e) {
@@ -112,6 +112,7 @@ template <class V>
 void Fields(V& v, FaultInjected& e) {
   v("kind", WithNames(e.kind, kFaultKindNames)), v("process_name", e.process), v("on_attempt", e.attempt);
   v("host_name", e.host), v("lasts_ms", e.lasts_ms), v("machine", MayBeMissing(e.machine));
+  v("directory", MayBeMissing(e.directory));
 }
 template <class V>
 void Fields(V&, FinishOrdered&) {}
@@ -188,9 +189,9 @@ constexpr EntryNames<JournalEntry> kEntryNames = {
 // For all values of a line together: the binding of a million processes has three million. A value takes far more
 // memory than its text.
 constexpr std::ptrdiff_t kMaxValues = 4'000'000;
-// Larger numbers are read and written as this one, so that a few times and offsets can be added without overflow. In
-// nanoseconds it is 36 years of uptime.
-constexpr std::uint64_t kMaxRecorded = std::uint64_t{1} << 60;
+// Larger numbers are read and written as this one, so that two times can be added without overflow, of signed numbers,
+// too. In nanoseconds since 1970 it is the year 2116.
+constexpr std::uint64_t kMaxRecorded = (std::uint64_t{1} << 62U) - 1;
 
 using Parsed = tl::expected<JournalRecord, std::string>;
 

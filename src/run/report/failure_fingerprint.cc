@@ -79,8 +79,6 @@ std::string LastText(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-std::string_view FailureClassName(FailureClass of) { return kFailureClassNames[static_cast<std::size_t>(of)]; }
-
 std::string SameText(std::string_view text) {
   constexpr std::size_t kHash = 8;  // digits of a word that is a hash if one of them is a number
   constexpr std::size_t kMaxRead = 2'000;

@@ -16,28 +16,11 @@
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "run/directory/process_output.h"
+#include "run/journal/failure_class.h"
 #include "run/journal/head_facts.h"
 #include "run/journal/run_history.h"
 
 namespace muster {
-
-enum class FailureClass : std::uint8_t {
-  kException,  // an exception of Python, or a message in its error file
-  kExit,       // another exit code than 0
-  kCrash,      // a signal of the processor, an abort, a sanitizer
-  kKilled,     // another signal, which muster did not send
-  kMemory,     // out of memory, of the host or a device
-  kDisk,       // no space left
-  kPort,       // a port was taken
-  kSpawn,      // it could not be started
-  kUnready,    // not ready in time, or an end before it was
-  kSilent,     // a limit of silence
-  kTime,       // a time limit
-  kHost        // its host was lost
-};
-inline constexpr std::array<std::string_view, 12> kFailureClassNames = {
-    "exception", "exit", "crash", "killed", "memory", "disk", "port", "spawn", "unready", "silent", "time", "host"};
-std::string_view FailureClassName(FailureClass of);
 
 inline constexpr std::size_t kMaxFingerprintText = 200;
 inline constexpr std::size_t kMaxRecordedFailures = 100;

@@ -1,9 +1,12 @@
 #include "run/session/failure_look.h"
 
+#include <algorithm>
+#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>
 
+#include "base/values/number_text.h"
 #include "base/values/overloaded.h"
 #include "run/directory/checkpoints.h"
 #include "run/report/failure_fingerprint.h"
@@ -44,10 +47,17 @@ FailureTraits FailureLook::Look(const AskedFailure& failure) {
       if (evidence.attempt == attempt) signs.evidence.push_back(evidence.kind);
     }
   }
+  if (const auto newest = checkpoints_.Newest()) {
+    traits.checkpoint = newest->path;
+    // One that is written over in its place is a newer one.
+    traits.checkpoint_at = newest->modified_ns;
+  }
   const MonotonicNs began = processes_.BeganAt(process, attempt);
   if (began != 0) {
     ReadOutput(run_.plan, run_.directory->folder(), process, attempt, signs);
     traits.step = StepAt(failure.who);
+    if (!traits.step) traits.step = StepAtCheckpoint(process, traits);
+    if (traits.step) last_ = {process, *traits.step, traits.checkpoint, traits.checkpoint_at};
   }
   const bool long_enough = began != 0 && run_.clock->Monotonic() - began >= kReadyAfter;
   traits.ready = failure.ready.value_or(traits.step || long_enough);
@@ -56,12 +66,23 @@ FailureTraits FailureLook::Look(const AskedFailure& failure) {
   traits.failure_class = FailureClassName(fingerprint.of);
   traits.fingerprint = fingerprint.Id();
   traits.what = fingerprint.Text();
-  if (const auto newest = checkpoints_.Newest()) {
-    traits.checkpoint = newest->path;
-    // One that is written over in its place is a newer one.
-    traits.checkpoint_at = newest->modified_ns;
-  }
   return traits;
+}
+
+// Checkpoints are named by their step: "step_40.pt", "iter_0000040", "checkpoint-40".
+std::optional<double> FailureLook::StepAtCheckpoint(ProcessId process, const FailureTraits& traits) const {
+  if (!last_ || last_->checkpoint.empty() || last_->checkpoint != traits.checkpoint) return std::nullopt;
+  if (last_->checkpoint_at != traits.checkpoint_at) return std::nullopt;
+  const RestartPolicy& policy = run_.plan.roles[run_.plan.processes[process].role].restart;
+  if (policy.scope == RestartPolicy::Scope::kProcess && last_->process != process) return std::nullopt;
+  std::string_view name = traits.checkpoint;
+  name.remove_prefix(std::min(name.size(), name.rfind('/') + 1));
+  const std::size_t end = name.find_last_of("0123456789");
+  if (end == std::string_view::npos) return std::nullopt;
+  name = name.substr(0, end + 1);
+  name.remove_prefix(std::min(name.size(), name.find_last_not_of("0123456789") + 1));
+  const auto step = ParseNumber<std::uint64_t>(name);
+  return step && static_cast<double>(*step) == last_->step ? std::optional(last_->step) : std::nullopt;
 }
 
 std::optional<double> FailureLook::StepAt(const ProcessAttempt& who) const {

@@ -34,9 +34,21 @@ class FailureLook final : public FailureSource {
   // current attempt.
   std::optional<double> StepAt(const ProcessAttempt& who) const;
 
+  // Where the last failure was whose step is known.
+  struct Position {
+    ProcessId process = 0;
+    double step = 0;
+    std::string checkpoint = {};
+    std::int64_t checkpoint_at = 0;
+  };
+  // An attempt that reports no step has begun at the newest checkpoint: the step of the last failure if that is of the
+  // same checkpoint, and was right after it.
+  std::optional<double> StepAtCheckpoint(ProcessId process, const FailureTraits& traits) const;
+
   const LiveRun& run_;
   const RunCheckpoints& checkpoints_;
   const RunProcessTable& processes_;
+  std::optional<Position> last_;
   std::map<ProcessId, std::vector<EndEvidence>> evidence_;
   std::optional<SpawnFailed> spawn_failed_;  // the last one
 };

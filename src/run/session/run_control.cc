@@ -38,7 +38,14 @@ RunControl::RunControl(LiveRun& run, AgentLinks& links, GitQuestion& git, Engine
       devices_(devices),
       faults_(faults),
       processes_(std::move(processes)),
-      signals_(run.io) {}
+      signals_(run.io) {
+  faults_.WhenEngineEnds([this](FaultKind kind) {
+    const bool preempted = kind == FaultKind::kPreempt;
+    if (stops_asked_ > 0) return;
+    RequestStop(1, SIGTERM, false,
+                preempted ? "the job is preempted (drill)" : "the time limit of the job is near (drill)");
+  });
+}
 
 RunControl::~RunControl() = default;
 

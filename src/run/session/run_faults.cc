@@ -10,11 +10,15 @@
 #include "base/values/quoting.h"
 #include "run/session/agent_links.h"
 #include "run/session/live_run.h"
+#include "run/start/rehearsal_plan.h"
+#include "run/supervise/run_process_table.h"
+#include "stub/records/stub_failure.h"
 
 namespace muster {
 namespace {
 
 constexpr std::uint64_t kSlowTurnMs = 50;
+constexpr MonotonicNs kStubListens = 100'000'000;  // after its start a stub knows the signals
 
 tl::unexpected<std::string> Refused(std::string why) { return tl::unexpected<std::string>(std::move(why)); }
 
@@ -25,35 +29,63 @@ tl::expected<void, std::string> RunFaults::Inject(const ControlRequest& request)
   FaultInjected fault;
   fault.kind = static_cast<FaultKind>(kind - kFaultKindNames.begin());
   fault.lasts_ms = request.lasts_ms;
-  if (kind == kFaultKindNames.end()) {
+  if (kind == kFaultKindNames.end())
     return Refused(fmt::format("{} is no fault: {}", Quoted(request.fault), fmt::join(kFaultKindNames, ", ")));
-  }
   if (run_.ended || !run_.supervisor.AtWork())
     return Refused(fmt::format("the run is {}", PhaseName(run_.supervisor.phase())));
-  if (fault.kind == FaultKind::kHead) {  // which kills it next
-    run_.journal.Record(std::move(fault));
-    return {};
+  if (IsOfStub(fault.kind) && !IsRehearsalPlan(run_.plan)) return Refused("only stubs fail at a word");
+  switch (fault.kind) {
+    case FaultKind::kHead:  // who asks kills it next
+      run_.journal.Record(std::move(fault));
+      return {};
+    case FaultKind::kPreempt:
+    case FaultKind::kTimeLimit:
+      return InHead(fault);
+    case FaultKind::kDisk:
+      return InDisk(std::move(fault), request.target);
+    case FaultKind::kSlow:
+    case FaultKind::kAgent:
+    case FaultKind::kCut:
+      fault.host = request.target;
+      return InHost(std::move(fault));
+    default:
+      fault.process = request.target;
+      return InProcess(std::move(fault));
   }
-  const bool of_process = fault.kind == FaultKind::kKill || fault.kind == FaultKind::kStop;
-  (of_process ? fault.process : fault.host) = request.target;
-  return of_process ? InProcess(std::move(fault)) : InHost(std::move(fault));
 }
 
+// Of a host, the first process there.
 tl::expected<void, std::string> RunFaults::InProcess(FaultInjected fault) {
   const auto& processes = run_.plan.processes;
+  const auto machine = MachineNamed(fault.process);
   const auto found = std::find_if(processes.begin(), processes.end(), [&](const Process& process) {
-    return ProcessName(run_.plan, process) == fault.process;
+    const auto id = static_cast<ProcessId>(&process - processes.data());
+    if (ProcessName(run_.plan, process) == fault.process) return true;
+    return machine && run_.supervisor.slots().machine(process.host) == *machine && Runs(id);
   });
-  if (found == processes.end()) return Refused(fmt::format("there is no process {}", Quoted(fault.process)));
+  if (found == processes.end())
+    return Refused(fmt::format("there is no process {}, and no process on such a host", Quoted(fault.process)));
+  fault.process = ProcessName(run_.plan, *found);
   const auto process = static_cast<ProcessId>(found - processes.begin());
   if (!Runs(process)) return Refused(fmt::format("{} is not running", fault.process));
   const std::uint32_t attempt = fault.attempt = run_.supervisor.attempt(process);
-  const bool stops = fault.kind == FaultKind::kStop;
+  const FaultKind kind = fault.kind;
+  const bool stops = kind == FaultKind::kStop;
+  const auto way = StubFailureNamed(kFaultKindNames[static_cast<std::size_t>(kind)]);
+  if (way && run_.clock->Monotonic() < processes_.BeganAt(process, attempt) + kStubListens)
+    return Refused(std::string(kFaultUnderWay));
   const std::uint64_t lasts_ms = fault.lasts_ms;
   fault.machine = run_.supervisor.slots().machine(found->host);
   fault.host = run_.NameOf(*fault.machine);
   run_.journal.Record(std::move(fault));
-  Signal(process, attempt, stops ? SIGSTOP : SIGKILL);
+  Signal(process, attempt, way ? SignalOf(*way) : stops ? SIGSTOP : SIGKILL);
+  if (way == StubFailure::kHang) {
+    // The others wait for it, as in a collective.
+    for (ProcessId other = 0; other < processes.size(); ++other) {
+      const bool counts = run_.plan.roles[processes[other].role].ending != Ending::kNever;
+      if (other != process && counts && Runs(other)) Signal(other, run_.supervisor.attempt(other), SignalOf(*way));
+    }
+  }
   if (stops && lasts_ms > 0) {
     After(lasts_ms, [this, process, attempt] {
       if (Runs(process) && run_.supervisor.attempt(process) == attempt) Signal(process, attempt, SIGCONT);
@@ -63,11 +95,7 @@ tl::expected<void, std::string> RunFaults::InProcess(FaultInjected fault) {
 }
 
 tl::expected<void, std::string> RunFaults::InHost(FaultInjected fault) {
-  std::optional<std::uint32_t> machine;
-  for (std::uint32_t host = 0; host < run_.plan.hosts.size() && !machine; ++host) {
-    const std::uint32_t serves = run_.supervisor.slots().machine(host);
-    if (run_.NameOf(serves) == fault.host || run_.plan.hosts[host].label == fault.host) machine = serves;
-  }
+  const auto machine = MachineNamed(fault.host);
   if (!machine) return Refused(fmt::format("no host {} is at work in this run", Quoted(fault.host)));
   if (links_.over(*machine)) return Refused(fmt::format("the agent of {} is gone", fault.host));
   fault.machine = machine;
@@ -87,6 +115,54 @@ tl::expected<void, std::string> RunFaults::InHost(FaultInjected fault) {
     Slow(*machine, run_.clock->Monotonic() + lasts_ms * 1'000'000, true);
   }
   return {};
+}
+
+tl::expected<void, std::string> RunFaults::InDisk(FaultInjected fault, const std::string& target) {
+  if (const auto found = fillings_.find(target); found != fillings_.end()) {
+    const Filling& filling = found->second;
+    if (!filling.error && !links_.over(filling.machine)) return Refused(std::string(kFaultUnderWay));
+    const std::string error = filling.error.value_or("the agent of its host is gone");
+    fillings_.erase(found);
+    if (error.empty()) return {};
+    return Refused(error);
+  }
+  const std::size_t colon = target.find(":/");
+  if (colon == std::string::npos) return Refused("a disk is named as HOST:/FOLDER");
+  fault.host = target.substr(0, colon);
+  fault.directory = target.substr(colon + 1);
+  const auto machine = MachineNamed(fault.host);
+  if (!machine) return Refused(fmt::format("no host {} is at work in this run", Quoted(fault.host)));
+  if (fault.lasts_ms == 0) return Refused("it needs a duration");
+  fault.host = run_.NameOf(*machine);
+  links_.Send(*machine, FillDisk{fault.directory, fault.lasts_ms});
+  fillings_[target] = {*machine, std::move(fault), {}};
+  return Refused(std::string(kFaultUnderWay));
+}
+
+void RunFaults::Filled(std::uint32_t host, const DiskFilled& answer) {
+  for (auto& [target, filling] : fillings_) {
+    if (filling.machine != host || filling.error) continue;
+    filling.error = answer.error;
+    if (answer.error.empty()) run_.journal.Record(filling.fault);
+    return;
+  }
+}
+
+tl::expected<void, std::string> RunFaults::InHead(const FaultInjected& fault) {
+  run_.journal.Record(fault);
+  // After the answer to the request.
+  run_.Later([this, kind = fault.kind] {
+    if (!run_.ended && engine_ends_) engine_ends_(kind);
+  });
+  return {};
+}
+
+std::optional<std::uint32_t> RunFaults::MachineNamed(const std::string& name) const {
+  for (std::uint32_t host = 0; host < run_.plan.hosts.size(); ++host) {
+    const std::uint32_t serves = run_.supervisor.slots().machine(host);
+    if (run_.NameOf(serves) == name || run_.plan.hosts[host].label == name) return serves;
+  }
+  return std::nullopt;
 }
 
 void RunFaults::Slow(std::uint32_t host, MonotonicNs end, bool stop) {

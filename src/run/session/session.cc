@@ -285,7 +285,7 @@ Session::Session(boost::asio::io_context& io, std::shared_ptr<const RunRequest> 
       git_(run_),
       engine_(run_),
       notices_(run_),
-      faults_(run_, links_),
+      faults_(run_, links_, process_table_),
       control_(run_, links_, git_, engine_, notices_, devices_, faults_,
                [this] {
                  std::vector<std::string> names;
@@ -506,6 +506,7 @@ void Session::OnMessage(std::uint32_t host, ChannelMessage message) {
                  [&](OutputSeen& m) { of_host(m); },
                  [&](HostDumped& m) { of_host(m); },
                  [&](UsageSampled& m) { usage_.Keep(m); },
+                 [&](DiskFilled& m) { faults_.Filled(host, m); },
                  [&](FileBytes& m) { OnFileBytes(host, m); },
                  [&](FilesSent&) { files_.Finish(host); },
                  [](FromAgent&) {},  // from agents below this one, which a run does not request

@@ -20,11 +20,15 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kExample = "kill:worker:3@12s, stop:worker:1@20s+5s, agent:n2@30s or head@1m";
+constexpr std::string_view kSteps = "steps";
 // A cut that is clearly shorter than the lease is survived, one that is clearly longer is not.
 constexpr double kSurvivedPart = 0.5;
 constexpr double kLostPart = 1.5;
 
-bool OfProcess(FaultKind kind) { return kind == FaultKind::kKill || kind == FaultKind::kStop; }
+bool OfProcess(FaultKind kind) { return kind == FaultKind::kKill || kind == FaultKind::kStop || IsOfStub(kind); }
+bool OfHead(FaultKind kind) {
+  return kind == FaultKind::kHead || kind == FaultKind::kPreempt || kind == FaultKind::kTimeLimit;
+}
 
 // The process that the text means: its name, or its role and rank.
 std::optional<ProcessId> ProcessMeant(const Plan& plan, std::string_view text) {
@@ -52,16 +56,20 @@ tl::expected<DrillFault, std::string> ParseDrillFault(std::string_view text) {
   const std::size_t colon = what.find(':');
   const std::string_view kind = what.substr(0, colon);
   const auto found = std::find(kFaultKindNames.begin(), kFaultKindNames.end(), kind);
-  if (kind == "disk") {
-    return refused(
-        "muster does not fill disks, which others may use; a limit on file sizes (ulimit -f) or a small "
-        "file system for the checkpoints fails in the same way");
-  }
-  if (found == kFaultKindNames.end()) return refused("there are kill, stop, slow, agent, cut and head");
+  if (found == kFaultKindNames.end()) return refused(fmt::format("there are {}", fmt::join(kFaultKindNames, ", ")));
   fault.kind = static_cast<FaultKind>(found - kFaultKindNames.begin());
   fault.target = colon == std::string_view::npos ? std::string_view() : what.substr(colon + 1);
-  if (fault.target.empty() != (fault.kind == FaultKind::kHead))
+  if (fault.target.empty() != OfHead(fault.kind))
     return refused(fault.target.empty() ? "its target is missing" : "the head has no target");
+  if (fault.kind == FaultKind::kDisk && DiskOf(fault.target).second.empty())
+    return refused("the folder of a disk begins with /, as in disk:/mnt/small@20s+10s or disk:n2:/mnt/small@20s+10s");
+  if (when.ends_with(kSteps)) {
+    const auto step = ParseNumber<std::uint64_t>(when.substr(0, when.size() - kSteps.size()));
+    if (!IsOfStub(fault.kind)) return refused("only stubs have defects at a step: exit, exception, memory, port, hang");
+    if (!step) return refused("its step is no number");
+    fault.step = *step;
+    return fault;
+  }
   if (const std::size_t plus = when.find('+'); plus != std::string_view::npos) {
     const auto lasts = ParseDuration(when.substr(plus + 1));
     if (!lasts || *lasts <= 0) return refused("how long it lasts is no time");
@@ -71,8 +79,8 @@ tl::expected<DrillFault, std::string> ParseDrillFault(std::string_view text) {
   const auto seconds = ParseDuration(when);
   if (!seconds || *seconds < 0) return refused("its time is none");
   fault.at = *seconds;
-  const bool may_last =
-      fault.kind == FaultKind::kStop || fault.kind == FaultKind::kSlow || fault.kind == FaultKind::kCut;
+  const bool may_last = fault.kind == FaultKind::kStop || fault.kind == FaultKind::kSlow ||
+                        fault.kind == FaultKind::kCut || fault.kind == FaultKind::kDisk;
   if (fault.lasts > 0 && !may_last) return refused("it lasts for good");
   if (fault.lasts == 0 && may_last && fault.kind != FaultKind::kStop)
     return refused("how long it lasts is missing: +5s");
@@ -80,9 +88,13 @@ tl::expected<DrillFault, std::string> ParseDrillFault(std::string_view text) {
 }
 
 std::string DrillFaultText(const DrillFault& fault) {
-  FaultInjected injected{fault.kind, {}, 0, {}, static_cast<std::uint64_t>(fault.lasts * 1000)};
+  FaultInjected injected;
+  injected.kind = fault.kind;
+  injected.lasts_ms = static_cast<std::uint64_t>(fault.lasts * 1000);
   (OfProcess(fault.kind) ? injected.process : injected.host) = fault.target;
-  return FaultText(injected);
+  std::string text = FaultText(injected);
+  if (fault.step) text += fmt::format(" at step {}", *fault.step);
+  return text;
 }
 
 std::vector<DrillFault> FaultsOf(std::span<const SimulatedFailure> failures, const Plan& plan, std::uint64_t seed) {
@@ -111,10 +123,16 @@ std::string DrillPlace::NameOf(std::uint32_t machine) const {
   return machine < hosts.size() ? hosts[machine].name : spares[machine - hosts.size()].name;
 }
 
+std::pair<std::string_view, std::string_view> DiskOf(std::string_view target) {
+  const std::size_t slash = target.find('/');
+  if (slash == 0) return {{}, target};
+  if (slash == std::string_view::npos || target[slash - 1] != ':') return {target, {}};
+  return {target.substr(0, slash - 1), target.substr(slash)};
+}
+
 double SilenceLimit(const Plan& plan, std::string_view process) {
   const auto id = ProcessMeant(plan, process);
-  if (!id) return 0;
-  std::uint64_t ms = plan.roles[plan.processes[*id].role].limits.silent_ms;
+  std::uint64_t ms = plan.roles[id ? plan.processes[*id].role : 0].limits.silent_ms;
   if (ms == 0 || (plan.silent_limit_ms > 0 && plan.silent_limit_ms < ms)) ms = plan.silent_limit_ms;
   return static_cast<double>(ms) / 1000;
 }
@@ -127,6 +145,12 @@ std::optional<Diagnostic> Refusal(const DrillFault& fault, const DrillPlace& pla
     return Error("drill", {}, fmt::format("{}: {}", DrillFaultText(fault), why), hint);
   };
   const double limit = OfProcess(fault.kind) ? SilenceLimit(*place.plan, fault.target) : 0;
+  if (IsOfStub(fault.kind) && !place.stubs)
+    return refused("only a stub fails at a word", "--stub; kill, stop or cut disturb the real programs");
+  if (fault.kind == FaultKind::kHang && limit == 0) {
+    return refused("it would hang for ever: the recipe has no limit of silence",
+                   "limits = { silent = \"15m\" } in the recipe");
+  }
   if (fault.kind == FaultKind::kStop && fault.lasts == 0 && limit == 0) {
     return refused("it would hang for ever: the recipe has no limit of silence",
                    "limits = { silent = \"15m\" } in the recipe, or an end: +5s");
@@ -149,40 +173,48 @@ std::optional<Diagnostic> Refusal(const DrillFault& fault, const DrillPlace& pla
   return std::nullopt;
 }
 
+// Gives the target its name in the run, or says that there is none.
+std::optional<Diagnostic> NameTarget(DrillFault& fault, const DrillPlace& place) {
+  const Plan& plan = *place.plan;
+  if (OfHead(fault.kind)) return std::nullopt;
+  const auto process = OfProcess(fault.kind) ? ProcessMeant(plan, fault.target) : std::nullopt;
+  if (process) {
+    fault.target = ProcessName(plan, plan.processes[*process]);
+    if (plan.roles[plan.processes[*process].role].ready.kind != Readiness::Kind::kDone) return std::nullopt;
+    return Error("drill", {}, fault.target + " only prepares: it is over when the others run",
+                 "a fault of another process");
+  }
+  const bool of_disk = fault.kind == FaultKind::kDisk;
+  const std::string host(of_disk ? DiskOf(fault.target).first : fault.target);
+  const std::string folder(of_disk ? DiskOf(fault.target).second : std::string_view());
+  std::vector<std::string> names;
+  for (std::uint32_t each = 0; each < plan.hosts.size(); ++each) {
+    names.push_back(place.NameOf(each));
+    const bool here = place.hosts.empty() && host == "localhost";
+    const bool first = of_disk && host.empty();
+    if (!here && !first && host != names.back() && host != plan.hosts[each].label) continue;
+    fault.target = names.back() + (of_disk ? ":" + folder : "");
+    // A defect is one of a process.
+    if (!fault.step || host.empty()) return std::nullopt;
+    break;
+  }
+  if (OfProcess(fault.kind)) {
+    return Error(
+        "drill", {}, fmt::format("there is no process {}", Quoted(fault.target)),
+        fmt::format("processes are named as {} or, by rank, as worker:0", ProcessName(plan, plan.processes.front())));
+  }
+  return Error("drill", {}, fmt::format("the run has no host {}", Quoted(host)),
+               "it has " + fmt::format("{}", fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 Result<std::vector<DrillFault>> CheckFaults(std::vector<DrillFault> faults, const DrillPlace& place) {
-  const Plan& plan = *place.plan;
   Diagnostics problems;
   for (DrillFault& fault : faults) {
-    if (OfProcess(fault.kind)) {
-      const auto process = ProcessMeant(plan, fault.target);
-      if (!process) {
-        problems.push_back(Error("drill", {}, fmt::format("there is no process {}", Quoted(fault.target)),
-                                 fmt::format("processes are named as {} or, by rank, as worker:0",
-                                             ProcessName(plan, plan.processes.front()))));
-        continue;
-      }
-      fault.target = ProcessName(plan, plan.processes[*process]);
-      if (plan.roles[plan.processes[*process].role].ready.kind == Readiness::Kind::kDone)
-        problems.push_back(Error("drill", {}, fault.target + " only prepares: it is over when the others run",
-                                 "a fault of another process"));
-    } else if (fault.kind != FaultKind::kHead) {
-      std::vector<std::string> names;
-      bool found = false;
-      for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
-        names.push_back(place.NameOf(host));
-        const bool here = place.hosts.empty() && fault.target == "localhost";
-        if (found || (!here && fault.target != names.back() && fault.target != plan.hosts[host].label)) continue;
-        found = true;
-        fault.target = names.back();
-      }
-      if (!found) {
-        problems.push_back(Error("drill", {}, fmt::format("the run has no host {}", Quoted(fault.target)),
-                                 "it has " + fmt::format("{}", fmt::join(names, ", "))));
-        continue;
-      }
-    }
+    auto named = NameTarget(fault, place);
+    if (named) problems.push_back(*std::move(named));
+    if (named) continue;
     if (auto refusal = Refusal(fault, place)) problems.push_back(*std::move(refusal));
   }
   if (!problems.empty()) return Fail(std::move(problems));
@@ -376,7 +408,9 @@ class RunInDrill final : private FailureSource {
 
   static bool Same(const DrillDecision& a, const DrillDecision& b) { return a == b; }
 
-  double Seconds(MonotonicNs at) const { return at <= began_ ? 0 : static_cast<double>(at - began_) / kNsInSecond; }
+  double Seconds(MonotonicNs at) const {
+    return began_ == 0 || at <= began_ ? 0 : static_cast<double>(at - began_) / kNsInSecond;
+  }
   double Now() const { return Seconds(now_); }
 
   // What the verdicts of the run looked at is what those of the simulation look at.
@@ -393,8 +427,15 @@ class RunInDrill final : private FailureSource {
   void See(const StartOrdered&) {
     if (began_ == 0) began_ = now_;
   }
-  void See(const ProcessStarted& e) { started_[{e.process, e.attempt}] = seq_; }
-  void See(const FailureJudged& e) { judged_.emplace(Attempt{e.process, e.attempt}, e); }
+  void See(const ProcessStarted& e) {
+    started_[{e.process, e.attempt}] = seq_;
+    began_at_[e.process] = Now();
+  }
+  void See(const FailureJudged& e) {
+    judged_.emplace(Attempt{e.process, e.attempt}, e);
+    if (!events_.empty() && events_.back().kind == SimulatedEvent::Kind::kSilent && events_.back().process == e.process)
+      events_.back().together = e.host_unclear;
+  }
   void See(const StopOrdered& e) {
     for (const ProcessId process : e.processes) stopped_.insert({process, LastAttempt(process)});
   }
@@ -415,25 +456,31 @@ class RunInDrill final : private FailureSource {
     events_.push_back({Now(), SimulatedEvent::Kind::kExited, e.process, 0, e.signalled, e.code});
   }
   void See(const SpawnFailed& e) {
-    constexpr std::int32_t kNotStarted = 127;
-    events_.push_back({Now(), SimulatedEvent::Kind::kExited, e.process, 0, false, kNotStarted});
+    started_[{e.process, e.attempt}] = seq_;
+    events_.push_back(
+        {Now(), SimulatedEvent::Kind::kNotStarted, e.process, 0, false, static_cast<std::int32_t>(e.attempt)});
   }
   void See(const AgentLost& e) {
     if (lost_.insert(e.host).second) events_.push_back({Now(), SimulatedEvent::Kind::kLost, 0, e.host, false, 0});
   }
   void See(const LimitPassed& e) {
     if (!e.limit.starts_with("silent")) return;
-    double at = Now() - static_cast<double>(e.ms) / 1000;
-    for (const Injected& fault : faults_) {
-      if (fault.process == e.process && fault.fault.kind == FaultKind::kStop) at = fault.at;
-    }
+    // Looks are a quarter of the limit apart: early enough that the simulation has seen it by now, in that attempt.
+    constexpr double kSeen = 1.25;
+    const double at = std::max(Now() - kSeen * static_cast<double>(e.ms) / 1000, began_at_[e.process]);
     events_.push_back({at, SimulatedEvent::Kind::kSilent, e.process, 0, false, 0});
   }
   void See(const CheckpointSeen& e) {
     given_.emplace_hint(given_.end(), seq_, e.path);
     if (!e.run.empty()) resumed_ = e.path;
   }
-  void See(const StopRequested&) { events_.push_back({Now(), SimulatedEvent::Kind::kStopAsked, 0, 0, false, 0}); }
+  void See(const RestartPlanned& e) {
+    for (const ProcessId process : e.processes) due_[process] = Now() + e.delay_ms / 1000.0;
+  }
+  void See(const StopRequested&) {
+    if (!stop_asked_at_) stop_asked_at_ = Now();
+    events_.push_back({Now(), SimulatedEvent::Kind::kStopAsked, 0, 0, false, 0});
+  }
   void See(const RunEnded& e) { ended_run_ = e; }
   void See(const AgentEmpty& e) {
     started_processes_ += e.started;
@@ -453,7 +500,7 @@ class RunInDrill final : private FailureSource {
   // Whether the run has to react.
   bool Counts(const FaultInjected& fault) const {
     if (fault.kind == FaultKind::kStop) return fault.lasts_ms == 0 || Outlasts(fault);
-    return fault.kind == FaultKind::kKill || Loses(fault);
+    return fault.kind == FaultKind::kKill || IsOfStub(fault.kind) || Loses(fault);
   }
   // A stop that only ends so that the drill does.
   bool Outlasts(const FaultInjected& fault) const {
@@ -491,6 +538,7 @@ class RunInDrill final : private FailureSource {
     const auto covers = [&](const NumberedDecision& each) {
       const bool host = std::any_of(each.replacements.begin(), each.replacements.end(),
                                     [&](const auto& replaced) { return replaced.host == injected.machine; });
+      if (injected.fault.kind == FaultKind::kDisk) return each.failure_class == "disk";
       return each.ends || host || std::any_of(each.restarts.begin(), each.restarts.end(), [&](const auto& restart) {
                return std::any_of(restart.processes.begin(), restart.processes.end(), [&](ProcessId process) {
                  return injected.process ? process == *injected.process
@@ -511,10 +559,11 @@ class RunInDrill final : private FailureSource {
     if (Outlasts(fault)) said.lasts_ms = 0;
     row.fault = FaultText(said);
     row.at = injected.at;
+    if (OfHead(fault.kind)) return EngineEnds(std::move(row));
     const NumberedDecision* real = Loses(fault) ? AboutLoss(decisions_, injected.machine, "host")
                                                 : About(decisions_, injected.process, fault.attempt);
     if (real != nullptr && !Follows(injected, *real)) real = nullptr;
-    if (real == nullptr && Counts(fault)) {
+    if (real == nullptr && (Counts(fault) || fault.kind == FaultKind::kDisk)) {
       real = Covering(injected);
       if (real != nullptr) row.fault += fmt::format(", by {}", ProcessName(plan_, plan_.processes[*real->process]));
     }
@@ -525,12 +574,26 @@ class RunInDrill final : private FailureSource {
     row.expected = simulated == nullptr ? "the run goes on" : DecisionText(place_, *simulated);
     row.happened = real == nullptr ? "the run goes on" : DecisionText(place_, *real);
     row.ok = (real == nullptr) == (simulated == nullptr) && (real == nullptr || Same(*real, *simulated)) &&
-             (real != nullptr) == Counts(fault);
+             (fault.kind == FaultKind::kDisk || (real != nullptr) == Counts(fault));
+    if (real != nullptr && simulated != nullptr) TellRules(*real, *simulated, row);
     if (real == nullptr && Counts(fault)) row.happened += ": nobody has noticed it";
     if (simulated == nullptr && Counts(fault)) row.expected = "it is noticed";
     if (real == nullptr) return row;
     explained_.insert(real->seq);
     CheckPromises(*real, row);
+    return row;
+  }
+  // Where the decisions differ and their texts do not.
+  static void TellRules(const DrillDecision& real, const DrillDecision& simulated, DrillRow& row) {
+    if (Same(real, simulated) || row.expected != row.happened) return;
+    row.expected += fmt::format(", by the rule {}", Quoted(simulated.rule));
+    row.happened += fmt::format(", by the rule {}", Quoted(real.rule));
+  }
+  // The engine ends the allocation, which the run has to obey.
+  DrillRow EngineEnds(DrillRow row) const {
+    row.expected = "the run stops";
+    row.ok = ended_run_ && ended_run_->cause == Cause::kStopped;
+    row.happened = row.ok ? row.expected : "the run goes on";
     return row;
   }
   // A failure that no fault explains.
@@ -548,6 +611,7 @@ class RunInDrill final : private FailureSource {
     if (const NumberedDecision* const simulated = About(simulated_, real.process, real.attempt)) {
       row.expected = DecisionText(place_, *simulated);
       row.ok = Same(real, *simulated);
+      TellRules(real, *simulated, row);
     }
     row.at = real.at;
     if (real.process) CheckPromises(real, row);
@@ -559,6 +623,14 @@ class RunInDrill final : private FailureSource {
     for (const DrillDecision::Restart& restart : real.restarts) {
       for (const ProcessId process : restart.processes) {
         if (FirstAfter(process, real.seq) || real.ends || row.happened.ends_with("not started again")) continue;
+        const auto due = due_.find(process);
+        // It also waits for the ends of those that are started with it.
+        constexpr double kUntilOthersEnd = 1;
+        if (stop_asked_at_ && due != due_.end() && *stop_asked_at_ < due->second + kUntilOthersEnd) {
+          row.happened += "; the run was stopped before it took place";
+          row.expected = row.happened;
+          return;
+        }
         row.ok = false;
         row.happened += fmt::format("; {} was not started again", ProcessName(plan_, plan_.processes[process]));
       }
@@ -625,6 +697,12 @@ class RunInDrill final : private FailureSource {
     row.at = Now();
     row.expected = simulated ? EndingText(*simulated) : "the run goes on";
     row.happened = ended_run_ ? EndingText(*ended_run_) : "its head was killed";
+    if (began_ == 0 && ended_run_) {  // nothing that is simulated took place
+      row.expected = "the processes are started";
+      row.happened += "; " + ended_run_->why;
+      row.ok = false;
+      return row;
+    }
     row.ok = simulated && ended_run_ && simulated->cause == ended_run_->cause &&
              simulated->exit_code == ended_run_->exit_code;
     if (started_processes_ == reaped_processes_) return row;
@@ -646,10 +724,13 @@ class RunInDrill final : private FailureSource {
   std::vector<SimulatedEvent> events_;
   std::map<Attempt, FailureJudged> judged_;
   std::map<Attempt, std::uint64_t> started_;    // with the record
+  std::map<ProcessId, double> began_at_;        // the latest attempt
+  std::map<ProcessId, double> due_;             // the latest restart
   std::map<std::uint64_t, std::string> given_;  // checkpoints to continue from, by the record
   std::string resumed_;                         // the one that the run continued from; empty: none
   std::vector<std::string> known_;              // complete checkpoints
   std::set<Attempt> stopped_;                   // by muster
+  std::optional<double> stop_asked_at_;
   std::set<Attempt> ended_;
   std::set<std::uint32_t> lost_;  // machines
   std::set<std::uint64_t> explained_;

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -28,16 +29,21 @@ namespace muster {
 
 struct DrillFault {
   FaultKind kind = FaultKind::kKill;
-  std::string target;  // a process, as "worker.3" or "worker:3" (a rank), or a host; empty: the head
-  double at = 0;       // seconds after all processes ran for the first time
-  double lasts = 0;    // seconds; 0: for good
+  // A process, as "worker.3" or "worker:3" (a rank), or a host, for a fault of a process the first one there; of a disk
+  // its folder, on the first host or as "n2:/scratch"; empty: the head.
+  std::string target;
+  double at = 0;     // seconds after all processes ran for the first time
+  double lasts = 0;  // seconds; 0: for good
+  // A defect instead: the stub fails in every attempt, instead of doing this step; 0: before its first.
+  std::optional<std::uint64_t> step = {};
 
   bool operator==(const DrillFault&) const = default;
 };
 
-// "kill:worker:3@12s", "stop:worker.1@20s+5s", "agent:n2@30s", "head@1m". The error is a sentence with an example.
+// "kill:worker:3@12s", "stop:worker.1@20s+5s", "agent:n2@30s", "head@1m", "exception:worker:0@40steps". The error is a
+// sentence with an example.
 tl::expected<DrillFault, std::string> ParseDrillFault(std::string_view text);
-// "stop worker.1 for 5s"
+// "stop worker.1 for 5s", "exception worker.0 at step 40"
 std::string DrillFaultText(const DrillFault& fault);
 // Of failures of hosts: one without a time that it is down kills a process there, which the seed chooses; another one
 // kills the agent. Failures of other machines than the plan's hosts are left out.
@@ -50,6 +56,7 @@ struct DrillPlace {
   std::vector<SiteHost> spares;    //
   bool holds_connections = false;  // of other hosts, carried by a command on this machine (ssh)
   double lease_s = 0;              // heartbeat timeout of other hosts
+  bool stubs = false;              // instead of the programs
 
   // "n2"; of a run on this machine alone the plan's label.
   std::string NameOf(std::uint32_t machine) const;
@@ -57,7 +64,10 @@ struct DrillPlace {
 // Completes the targets ("worker:3" becomes "worker.3"), and orders the faults by time. Everything that cannot be
 // injected in this place is reported at once, with what to do instead.
 Result<std::vector<DrillFault>> CheckFaults(std::vector<DrillFault> faults, const DrillPlace& place);
-// For how many seconds the limit of silence that ends a stopped process allows silence; 0: there is none.
+// The host, which may be empty, and the folder of the target of a fault of a disk.
+std::pair<std::string_view, std::string_view> DiskOf(std::string_view target);
+// For how many seconds the limit of silence that ends a stopped process allows silence, of a host the first role; 0:
+// there is none.
 double SilenceLimit(const Plan& plan, std::string_view process);
 
 // A decision of the supervisor after a failure, without what depends on times and words.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -85,7 +86,11 @@ class SimulatedRun final : private FailureSource {
     Answer();
   }
   void Hold(std::uint32_t machine) { held_[machine] = true; }
-  void FallSilent(ProcessId process) { silent_ = process; }
+  void CannotStart(ProcessId process, std::uint32_t attempt) { not_started_.insert({process, attempt}); }
+  void FallSilent(ProcessId process, bool all) {
+    silent_ = process;
+    all_silent_ = all;
+  }
   void AskToStop() {
     events_.emplace_back(StopRequested{});
     Answer();
@@ -157,7 +162,8 @@ class SimulatedRun final : private FailureSource {
         if (!alive_[process] || supervisor_.slots().machine(host) != machine) continue;
         seen.processes.push_back(process);
         if (!silent_) silent_since_ = look_;
-        seen.bytes.push_back(!silent_ ? look_ : process == *silent_ ? silent_since_ : silent_since_ + 1);
+        const bool now = silent_ && (process == *silent_ || (all_silent_ && process > *silent_));
+        seen.bytes.push_back(!silent_ ? look_ : now ? silent_since_ : silent_since_ + 1);
       }
       if (!lost_[machine]) events_.emplace_back(std::move(seen));
     }
@@ -165,6 +171,13 @@ class SimulatedRun final : private FailureSource {
   void Start(const StartOrdered& order) {
     if (silent_ == order.process) silent_.reset();
     const Readiness::Kind ready = plan_.roles[plan_.processes[order.process].role].ready.kind;
+    if (not_started_.contains({order.process, order.attempt})) {
+      SpawnFailed failed;
+      failed.process = order.process;
+      failed.attempt = order.attempt;
+      events_.emplace_back(std::move(failed));
+      return;
+    }
     events_.emplace_back(ProcessStarted{order.process, order.attempt, 1, 1, InNs(now_)});
     if (ready == Readiness::Kind::kDone) return Exited(order.process, false, 0);
     if (ready != Readiness::Kind::kStarted) {
@@ -206,6 +219,8 @@ class SimulatedRun final : private FailureSource {
   std::uint64_t look_ = 0;          // at output
   std::uint64_t silent_since_ = 0;  // the last look before
   std::optional<ProcessId> silent_;
+  std::set<std::pair<ProcessId, std::uint32_t>> not_started_;
+  bool all_silent_ = false;  // those after it, at the same time
   TimerQueue timers_;
   std::deque<Event> events_;
   FailureTraits traits_;
@@ -241,7 +256,10 @@ class Life {
         Handle(*next++);
       }
     }
-    if (run_) Close(true);
+    if (!run_) return life_;
+    life_.replaced += run_->replaced();
+    life_.stops += run_->stops();
+    Close(WorkUntilNow(), SimulatedRow::kKept);
     return life_;
   }
 
@@ -278,19 +296,23 @@ class Life {
     const auto found = std::find(machines_.begin(), machines_.end(), failure.machine);
     if (found == machines_.end()) return;
     const auto machine = static_cast<std::uint32_t>(found - machines_.begin());
-    if (run_->Uses(machine)) {
-      ++life_.failures;
-      Close(false);
-      FailureTraits traits;
-      traits.failure_class = lost ? "host" : "killed";
-      traits.fingerprint = traits.what = traits.failure_class;
-      traits.step = ready_ ? std::optional(reached_) : std::nullopt;
-      traits.ready = ready_;
-      if (kept_ > 0) traits.checkpoint = fmt::format("{}", kept_);
-      run_->Looks(std::move(traits));
-    }
+    const bool uses = run_->Uses(machine);
+    const auto was_up = run_->up_since();
+    const Work work = WorkUntilNow();
+    FailureTraits traits;
+    traits.failure_class = lost ? "host" : "killed";
+    traits.fingerprint = traits.what = traits.failure_class;
+    traits.ready = work.worked;
+    if (work.worked) traits.step = kept_ + work.whole + work.rest;
+    if (kept_ + work.whole > 0) traits.checkpoint = fmt::format("{}", kept_ + work.whole);
+    run_->Looks(std::move(traits));
     run_->Fail(machine, lost);
     run_->Advance(now_);
+    // A host without processes may fail while the job goes on.
+    if (uses && (run_->over() || !was_up || run_->up_since() != was_up)) {
+      ++life_.failures;
+      Close(work, SimulatedRow::kLost);
+    }
     if (!run_->over()) return;
     life_.replaced += run_->replaced();
     life_.stops += run_->stops();
@@ -298,27 +320,37 @@ class Life {
     free_at_ = now_ + terms_.queue_s;
   }
 
-  // Accounts for the time since the last start of the work, which a failure or the horizon ends.
-  void Close(bool at_end) {
-    const double from = std::exchange(since_, now_);
+  // Of the time since the last failure or the begin of the run.
+  struct Work {
+    double start = 0;  // until the first step
+    double whole = 0;  // in checkpoints
+    double saves = 0;
+    double rest = 0;  // since the last checkpoint
+    bool worked = false;
+  };
+  Work WorkUntilNow() const {
+    Work work;
     const double works_from = run_->up_since() ? *run_->up_since() + terms_.start_s : kNever;
-    ready_ = now_ > works_from;
-    life_.Of(SimulatedRow::kStart) += std::min(works_from, now_) - from;
-    if (at_end) {
-      life_.replaced += run_->replaced();
-      life_.stops += run_->stops();
-    }
-    if (!ready_) return;
+    work.start = std::min(works_from, now_) - since_;
+    work.worked = now_ > works_from;
+    if (!work.worked) return work;
     const double cycle = terms_.interval_s + terms_.save_s;
-    const double worked = now_ - works_from;
-    const double cycles = std::floor(worked / cycle);
-    const double rest = worked - cycles * cycle;
-    const double work = std::min(rest, terms_.interval_s);
-    kept_ += cycles * terms_.interval_s;
-    reached_ = kept_ + work;
-    life_.Of(SimulatedRow::kKept) += cycles * terms_.interval_s;
-    life_.Of(SimulatedRow::kCheckpoint) += cycles * terms_.save_s + (rest - work);
-    life_.Of(at_end ? SimulatedRow::kKept : SimulatedRow::kLost) += work;
+    const double cycles = std::floor((now_ - works_from) / cycle);
+    const double rest = now_ - works_from - cycles * cycle;
+    work.rest = std::min(rest, terms_.interval_s);
+    work.whole = cycles * terms_.interval_s;
+    work.saves = cycles * terms_.save_s + (rest - work.rest);
+    return work;
+  }
+
+  // Accounts for that time, which a failure or the horizon ends.
+  void Close(const Work& work, SimulatedRow row_of_rest) {
+    since_ = now_;
+    kept_ += work.whole;
+    life_.Of(SimulatedRow::kStart) += work.start;
+    life_.Of(SimulatedRow::kKept) += work.whole;
+    life_.Of(SimulatedRow::kCheckpoint) += work.saves;
+    life_.Of(row_of_rest) += work.rest;
   }
 
   const Plan& plan_;
@@ -331,9 +363,7 @@ class Life {
   double now_ = 0;
   double since_ = 0;    // the last failure, or the begin of the run
   double free_at_ = 0;  // when another run may begin
-  double kept_ = 0;     // work in the last checkpoint, …
-  double reached_ = 0;  // … and that was done before the last failure
-  bool ready_ = false;  // the job worked before the last failure
+  double kept_ = 0;     // work in the last checkpoint
 };
 
 }  // namespace
@@ -370,6 +400,10 @@ SimulatedDecisions DecisionsOn(const Plan& plan, const std::vector<SiteHost>& sp
                                std::span<const SimulatedEvent> events, double until) {
   SimulatedDecisions decided;
   SimulatedRun run(plan, spares, rules, &source, &decided.actions);
+  for (const SimulatedEvent& event : events) {
+    if (event.kind == SimulatedEvent::Kind::kNotStarted)
+      run.CannotStart(event.process, static_cast<std::uint32_t>(event.code));
+  }
   run.Begin(0);
   for (const SimulatedEvent& event : events) {
     run.Advance(std::max(event.at, 0.0));
@@ -378,6 +412,8 @@ SimulatedDecisions DecisionsOn(const Plan& plan, const std::vector<SiteHost>& sp
       case SimulatedEvent::Kind::kExited:
         run.Exit(event.process, event.signalled, event.code);
         break;
+      case SimulatedEvent::Kind::kNotStarted:
+        break;
       case SimulatedEvent::Kind::kHeld:
         run.Hold(event.machine);
         break;
@@ -385,7 +421,7 @@ SimulatedDecisions DecisionsOn(const Plan& plan, const std::vector<SiteHost>& sp
         run.Fail(event.machine, true);
         break;
       case SimulatedEvent::Kind::kSilent:
-        run.FallSilent(event.process);
+        run.FallSilent(event.process, event.together);
         break;
       case SimulatedEvent::Kind::kStopAsked:
         run.AskToStop();

@@ -72,11 +72,12 @@ SimulatedLife SimulateLife(const Plan& plan, std::span<const SimulatedFailure> f
 // lost once.
 struct SimulatedEvent {
   enum class Kind : std::uint8_t {
-    kExited,     // the process exited with `code`, or was killed by signal `code`
-    kHeld,       // nothing reaches the machine any more, or comes from it, until it is lost
-    kLost,       // the machine
-    kSilent,     // the process writes nothing more, and soon no other one does
-    kStopAsked,  // by the user
+    kExited,      // the process exited with `code`, or was killed by signal `code`
+    kNotStarted,  // attempt `code` of the process could not be started, whenever that is
+    kHeld,        // nothing reaches the machine any more, or comes from it, until it is lost
+    kLost,        // the machine
+    kSilent,      // the process writes nothing more, and soon no other one does
+    kStopAsked,   // by the user
   };
   double at = 0;  // seconds
   Kind kind = Kind::kExited;
@@ -84,6 +85,7 @@ struct SimulatedEvent {
   std::uint32_t machine = 0;
   bool signalled = false;
   std::int32_t code = 0;
+  bool together = false;  // kSilent: others fall silent at the same time
 };
 struct SimulatedDecisions {
   std::vector<Action> actions;

@@ -10,6 +10,7 @@
 #include "base/values/quoting.h"
 #include "plan/plan/roles.h"
 #include "stub/records/stub_facts.h"
+#include "stub/records/stub_failure.h"
 
 namespace muster {
 namespace {
@@ -136,6 +137,22 @@ Plan RehearsalPlan(Plan plan, const RehearsalSettings& settings) {
   return plan;
 }
 
+namespace {
+
+// "exception@40", of the process itself; of the others "hang@40" at the first step that one of them fails to do.
+std::string DefectWord(const std::string& name, const std::vector<TrainingSettings::Defect>& defects) {
+  const TrainingSettings::Defect* of_other = nullptr;
+  for (const TrainingSettings::Defect& defect : defects) {
+    if (defect.process == name) return fmt::format("{}@{}", defect.failure, defect.step);
+    if (of_other == nullptr || defect.step < of_other->step) of_other = &defect;
+  }
+  return of_other == nullptr
+             ? std::string()
+             : fmt::format("{}@{}", kStubFailureNames[static_cast<std::size_t>(StubFailure::kHang)], of_other->step);
+}
+
+}  // namespace
+
 tl::expected<Plan, std::string> TrainingStubPlan(Plan plan, const TrainingSettings& settings) {
   const CheckpointPlace& place = plan.checkpoints;
   if (place.latest.find_first_of("?[") != std::string::npos) {
@@ -153,6 +170,10 @@ tl::expected<Plan, std::string> TrainingStubPlan(Plan plan, const TrainingSettin
     const Role& role = plan.roles[process->role];
     const bool brief = role.ready.kind == Readiness::Kind::kDone;
     const bool writes = process == writer && !dir.empty();
+    const std::string name = ProcessName(plan, *process);
+    const bool counts = !brief && role.ending != Ending::kNever;
+    const bool defective = std::any_of(settings.defects.begin(), settings.defects.end(),
+                                       [&](const auto& defect) { return defect.process == name; });
     process->command = {kAgentItself,
                         kStubWord,
                         kTrainingOption,
@@ -164,7 +185,8 @@ tl::expected<Plan, std::string> TrainingStubPlan(Plan plan, const TrainingSettin
                         place.latest.empty() ? std::string("step_*") : place.latest,
                         place.file,
                         place.complete,
-                        dir.empty() ? std::string() : PlaceholderText({Placeholder::Kind::kNewestCheckpoint, {}, 0})};
+                        dir.empty() ? std::string() : PlaceholderText({Placeholder::Kind::kNewestCheckpoint, {}, 0}),
+                        counts || defective ? DefectWord(name, settings.defects) : std::string()};
     process->ready_what.reset();
   }
   for (Role& role : plan.roles) {

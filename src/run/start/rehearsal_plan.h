@@ -32,12 +32,20 @@ struct TrainingSettings {
   std::uint64_t steps = 100;
   std::uint32_t step_ms = 100;
   std::uint64_t every = 10;  // steps between checkpoints
+  // Failures in every attempt of a process, instead of that step (stub/records/stub_failure.h).
+  struct Defect {
+    std::string process;  // "worker.3"
+    std::string failure;  // "exception"
+    std::uint64_t step = 0;
+  };
+  std::vector<Defect> defects = {};
 };
 
 // Each process is replaced by a stub that counts steps, and continues from the checkpoint that the first worker writes
 // (stub/program/training_stub.h); those of serving roles only wait. Policies, limits and the order of starts are those
-// of the plan, but processes are ready when they run, or when they are done. The error is a sentence: stubs cannot
-// write checkpoints of that name.
+// of the plan, but processes are ready when they run, or when they are done. Where one has a defect, the others that
+// count steps get no further: they wait for it, as in a collective. The error is a sentence: stubs cannot write
+// checkpoints of that name.
 tl::expected<Plan, std::string> TrainingStubPlan(Plan plan, const TrainingSettings& settings);
 
 // Whether RehearsalPlan or TrainingStubPlan made this plan: its processes are stubs, so it should not be run as the

@@ -9,7 +9,10 @@ namespace muster {
 
 SilenceWatch::SilenceWatch(const Plan& plan) : logs_(plan.processes.size()), last_end_(plan.roles.size(), 0) {
   role_of_.reserve(plan.processes.size());
-  for (const Process& process : plan.processes) role_of_.push_back(process.role);
+  for (const Process& process : plan.processes) {
+    role_of_.push_back(process.role);
+    host_of_.push_back(process.host);
+  }
   for (std::uint32_t role = 0; role < plan.roles.size(); ++role) {
     if (plan.roles[role].limits.silent_ms > 0) scopes_.push_back({role, plan.roles[role].limits.silent_ms});
   }
@@ -53,7 +56,17 @@ std::optional<SilenceWatch::Silent> SilenceWatch::Find(MonotonicNs now) const {
       last_heard = std::max(last_heard, log.heard);
       if (!first || log.heard < logs_[*first].heard) first = process;
     }
-    if (first && now >= last_heard && now - last_heard >= scope.limit_ms * 1'000'000) return Silent{scope, *first};
+    if (!first || now < last_heard || now - last_heard < scope.limit_ms * 1'000'000) continue;
+    // Answers of hosts to the same check arrive one after the other.
+    const MonotonicNs same_check = logs_[*first].heard + period_ms_ * 1'000'000 / 2;
+    Silent silent{scope, *first, true};
+    for (ProcessId process = static_cast<ProcessId>(logs_.size()); process-- > 0;) {
+      const Log& log = logs_[process];
+      if (!log.running || (scope.role && role_of_[process] != *scope.role) || log.heard >= same_check) continue;
+      silent.alone = silent.alone && host_of_[process] == host_of_[*first];
+      silent.process = process;
+    }
+    return silent;
   }
   return std::nullopt;
 }

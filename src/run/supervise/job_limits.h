@@ -40,7 +40,10 @@ class SilenceWatch {
 
   struct Silent {
     SilenceScope scope;
-    ProcessId process = 0;  // the process that fell silent first; of several, the one with the lowest number
+    // The process that fell silent first; of several that did between the same two checks, the one with the lowest
+    // number.
+    ProcessId process = 0;
+    bool alone = true;  // there is no other such on another host
   };
   // The first scope in which every running process has been silent for its limit. A scope without running processes, or
   // in which a process started or ended within the limit, is not silent.
@@ -54,6 +57,7 @@ class SilenceWatch {
   };
 
   std::vector<std::uint32_t> role_of_;
+  std::vector<std::uint32_t> host_of_;
   std::vector<SilenceScope> scopes_;
   std::uint64_t period_ms_ = 0;
   std::vector<Log> logs_;

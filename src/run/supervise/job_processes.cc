@@ -175,6 +175,7 @@ std::optional<GivenVerdict> JobProcesses::Judge(const ProcessAttempt& who, const
   judged.shape = ShapeText(plan_);
   judged.replaceable = hosts_.slots().SpareFor(process.host).has_value();
   judged.obeyed = obeyed;
+  judged.host_unclear = end.of_several;
   if (judged_.size() == kMaxJudgedFailures) judged_.erase(judged_.begin());
   judged_.push_back(std::move(judged));
   GivenVerdict given = GiveVerdict(judged_, *rules_);

@@ -26,6 +26,8 @@ struct HowEnded {
   Kind kind = Kind::kExited;
   std::int32_t code = 0;   // exit code or signal
   std::string limit = {};  // LimitPassed::limit
+  // Others may be the cause as well: they fell silent at the same time, on other hosts perhaps.
+  bool of_several = false;
 
   bool Well() const { return kind == Kind::kExited && code == 0; }
 };

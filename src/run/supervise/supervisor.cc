@@ -203,8 +203,9 @@ void Supervisor::OnDeadline(std::uint64_t timer) {
   }
 }
 
-void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms) {
-  failing_ = {{process, attempt(process)}, {HowEnded::Kind::kLimit, 1, std::string(limit)}, orders_.now(), {}};
+void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, bool of_several) {
+  failing_ = {
+      {process, attempt(process)}, {HowEnded::Kind::kLimit, 1, std::string(limit), of_several}, orders_.now(), {}};
   LimitPassed passed{process, attempt(process), std::string(limit), ms};
   why_ = fmt::format("{} {}", ProcessName(plan_, plan_.processes[process]), EndingText(passed));
   orders_.Add(std::move(passed));
@@ -220,9 +221,9 @@ void Supervisor::EndDump(bool complete) {
   }
   if (!waiting.silent || !AtWork()) return;
   // A process that ended or was restarted meanwhile has shown activity.
-  const auto& [scope, first] = *waiting.silent;
+  const auto& [scope, first, alone] = *waiting.silent;
   if (state(first) != ProcessState::kRunning || attempt(first) != waiting.silent_attempt) return;
-  PassLimit(first, scope.role ? "silent" : "silent_job", scope.limit_ms);
+  PassLimit(first, scope.role ? "silent" : "silent_job", scope.limit_ms, !alone);
 }
 
 void Supervisor::Apply(std::optional<JobInput> input) {

@@ -106,7 +106,7 @@ class Supervisor {
   void OnMachineOver(std::uint32_t machine, bool attested, const std::string& how);
   void OnDeadline(std::uint64_t timer);
   // A running process exceeded a limit: it has failed, although it still exists.
-  void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms);
+  void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, bool of_several = false);
   // Ends the dump; then performs what waited for it.
   void EndDump(bool complete);
 

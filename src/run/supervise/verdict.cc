@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "run/journal/failure_class.h"
+
 namespace muster {
 namespace {
 
@@ -15,13 +17,12 @@ const std::vector<std::string> kAtAStep = {"exception", "exit", "crash", "memory
 // Ends that a broken or slow host can cause.
 const std::vector<std::string> kOfHost = {"exception", "exit",   "crash", "killed", "spawn",
                                           "unready",   "silent", "time",  "host"};
-constexpr std::string_view kOfEngine = "engine";
 
 // Of a process that is restarted alone, failures of others say nothing, except about a host.
 bool AreAlike(const FailureJudged& one, const FailureJudged& last, const VerdictRule& rule) {
   if (rule.same_fingerprint && one.fingerprint != last.fingerprint) return false;
   if (rule.same_step && (!last.step || one.step != last.step)) return false;
-  if (rule.same_host && one.host_name != last.host_name) return false;
+  if (rule.same_host && (one.host_name != last.host_name || one.host_unclear || last.host_unclear)) return false;
   if (rule.same_shape && one.shape != last.shape) return false;
   return rule.same_host || !last.alone || one.process == last.process;
 }
@@ -63,7 +64,7 @@ const std::vector<VerdictRule>& DefaultVerdictRules() {
   static const std::vector<VerdictRule> kRules = {
       {.name = "end of the allocation",
        .verdict = RestartVerdict::kRestart,
-       .classes = {std::string(kOfEngine)},
+       .classes = {std::string(kEngineClass)},
        .because = "the engine ended the allocation, which says nothing about the program"},
       {.name = "same failure elsewhere",
        .verdict = RestartVerdict::kStop,
@@ -153,7 +154,8 @@ GivenVerdict GiveVerdict(std::span<const FailureJudged> failures, std::span<cons
     bool elsewhere = false;
     for (std::size_t i = failures.size(); i-- > (rule.since_progress ? stuck : 0);) {
       const FailureJudged& one = failures[i];
-      if (rule.in_a_row && one.failure_class == kOfEngine && i + 1 < failures.size()) continue;
+      const bool says_nothing = one.failure_class == kEngineClass || (rule.same_host && one.host_unclear);
+      if (rule.in_a_row && says_nothing && i + 1 < failures.size()) continue;
       if (AreAlike(one, last, rule)) {
         ++times;
         elsewhere = elsewhere || one.host_name != last.host_name;

@@ -35,10 +35,13 @@ struct VerdictRule {
   bool in_a_row = false;     // nor do those before one that is not like this one; the end of an allocation is no break
   std::uint32_t times = 1;   // so many are alike
   bool elsewhere = false;    // one of them was on another host
-  std::string because = {};  // evidence: {class}, {host}, {step}, {times} and {what} are replaced
+  std::string because = {};  // evidence, in which kEvidencePlaceholders are replaced
 
   bool operator==(const VerdictRule&) const = default;
 };
+
+inline constexpr std::array<std::string_view, 5> kEvidencePlaceholders = {"{class}", "{host}", "{step}", "{times}",
+                                                                          "{what}"};
 
 // The table of docs/verdicts.md.
 const std::vector<VerdictRule>& DefaultVerdictRules();

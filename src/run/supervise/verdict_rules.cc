@@ -13,6 +13,7 @@
 #include "base/values/value_json.h"
 #include "base/values/value_text.h"
 #include "muster/value.h"
+#include "run/journal/failure_class.h"
 
 namespace muster {
 namespace {
@@ -35,6 +36,7 @@ class RulesReader {
     bool others = false;
     for (const Value& each : *list) {
       if (each.AsString() != nullptr && *each.AsString() == kOthers) {
+        if (others) Wrong(fmt::format("{} is there twice", Quoted(kOthers)));
         others = true;
         others_at_ = rules_.size();
       } else if (each.AsString() != nullptr) {
@@ -97,7 +99,7 @@ class RulesReader {
           rule.verdict = static_cast<RestartVerdict>(found - kRestartVerdictNames.begin());
         }
       } else if (name == "classes") {
-        rule.classes = TextsIn(field);
+        Classes(field, rule);
       } else if (name == "same") {
         Same(TextsIn(field), rule);
       } else if (name == "was_ready") {
@@ -121,6 +123,7 @@ class RulesReader {
         rule.mentions = TextIn(field);
       } else if (name == "because") {
         rule.because = TextIn(field);
+        Placeholders(rule.because);
       } else {
         static const std::vector<std::string> kNames = {"name",      "verdict",  "classes",        "same",
                                                         "was_ready", "progress", "since_progress", "in_a_row",
@@ -129,10 +132,35 @@ class RulesReader {
       }
     }
     if (rule.name.empty() || !has_verdict || rule.because.empty()) {
-      return Wrong(fmt::format("rule {} needs name, verdict and because", rules_.size() + 1),
-                   "because is the evidence, in which {class}, {host}, {step}, {times} and {what} are replaced");
+      return Wrong(
+          fmt::format("rule {} needs name, verdict and because", rules_.size() + 1),
+          "because is the evidence, in which " + Joined(kEvidencePlaceholders, ", ", " and ") + " are replaced");
     }
     Add(std::move(rule));
+  }
+
+  void Classes(const Value& value, VerdictRule& rule) {
+    rule.classes = TextsIn(value);
+    if (rule.classes.empty()) Wrong(fmt::format("{} has no class: leave it out for all", of_));
+    std::vector<std::string> known(kFailureClassNames.begin(), kFailureClassNames.end());
+    known.emplace_back(kEngineClass);
+    for (const std::string& name : rule.classes) {
+      if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      const std::string hint = DidYouMean(name, known);
+      Wrong(fmt::format("{}: there is no class {}", of_, Quoted(name)),
+            hint.empty() ? Joined(known, ", ", " and ") + " are classes of failures" : hint);
+    }
+  }
+
+  void Placeholders(std::string_view text) {
+    for (std::size_t begin = text.find('{'); begin != std::string_view::npos; begin = text.find('{', begin + 1)) {
+      const std::size_t end = text.find('}', begin);
+      if (end == std::string_view::npos) return;
+      const std::string_view name = text.substr(begin, end + 1 - begin);
+      if (std::find(kEvidencePlaceholders.begin(), kEvidencePlaceholders.end(), name) == kEvidencePlaceholders.end())
+        Wrong(fmt::format("{} has {}, which nothing replaces", of_, Quoted(name)),
+              Joined(kEvidencePlaceholders, ", ", " and ") + " are replaced");
+    }
   }
 
   void Same(const std::vector<std::string>& words, VerdictRule& rule) {

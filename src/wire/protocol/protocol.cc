@@ -338,6 +338,16 @@ void Fields(A& archive, KillAgent& m) {
 }
 
 template <class A>
+void Fields(A& archive, FillDisk& m) {
+  archive(AtMost(m.directory, protocol_bounds::kPath), m.lasts_ms);
+}
+
+template <class A>
+void Fields(A& archive, DiskFilled& m) {
+  archive(m.bytes, Phrase{m.error, protocol_bounds::kPhrase});
+}
+
+template <class A>
 void Fields(A& archive, RequestOutput& m) {
   archive(m.unused);
 }

@@ -61,7 +61,7 @@ inline constexpr std::size_t kMaxPathTargets = 1'024;   // of a ProbePaths
 
 // Messages of the agent protocol: greeting, heartbeats and the end of a connection between head and agent.
 
-#define MUSTER_PROTOCOL_VERSION 14
+#define MUSTER_PROTOCOL_VERSION 15
 #define MUSTER_TEXT_OF(number) #number
 #define MUSTER_PROTOCOL_MAGIC(number) "muster-agent/" MUSTER_TEXT_OF(number) "\n"
 
@@ -500,6 +500,21 @@ struct KillAgent {
   bool unused = false;
 };
 
+// A drill: takes all free space of the file system of that directory, and keeps it full for `lasts_ms`
+// (agent/host/disk_filler.h). Answered by DiskFilled.
+struct FillDisk {
+  std::string directory;  // absolute
+  std::uint64_t lasts_ms = 0;
+};
+
+// Answer to FillDisk.
+struct DiskFilled {
+  std::uint64_t bytes = 0;
+  std::string error;  // a sentence; empty: it is full
+
+  bool operator==(const DiskFilled&) const = default;
+};
+
 // Requests the number of bytes that each running process has written. Answered by OutputSeen.
 struct RequestOutput {
   bool unused = false;
@@ -577,17 +592,18 @@ struct TakeDump {
 // number in the magic is the protocol version, so that a mismatch is detected before the first message. A sub-agent
 // writes no magic: no shell precedes it, and it has the version of the agent above it.
 
-using AgentCommand = std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish,
-                                  RequestOutput, TakeDump, PtyBytes, PtyTaken, PtyResized, AllocateResources, Activate,
-                                  HeadHeartbeat, PlaceFile, Inspect, OpenPaths, ProbePaths, ClosePaths, OfferCode,
-                                  CodeBytes, FilesStored, OpenAgent, ToAgent, CloseAgent, SignalProcess, KillAgent>;
+using AgentCommand =
+    std::variant<Hello, DefineEnvironment, HoldPorts, StartProcess, StopProcesses, Finish, RequestOutput, TakeDump,
+                 PtyBytes, PtyTaken, PtyResized, AllocateResources, Activate, HeadHeartbeat, PlaceFile, Inspect,
+                 OpenPaths, ProbePaths, ClosePaths, OfferCode, CodeBytes, FilesStored, OpenAgent, ToAgent, CloseAgent,
+                 SignalProcess, KillAgent, FillDisk>;
 
 using AgentMessage =
     std::variant<AgentReady, PortsHeld, AgentFailed, ProcessStarted, SpawnFailed, ProcessExited, SignalSent, AgentEmpty,
                  ProcessReady, OutputSeen, FirstOutput, EndEvidence, PortTaken, ProcessDumped, HostDumped, PtyOpened,
                  PtyClosed, PtyBytes, PtyTaken, ResourcesAllocated, HostActivated, AgentHeartbeat, FileBytes, Inspected,
                  PathsOpen, PathsProbed, CodeMissing, CodeReceived, CodeReady, FilesSent, FromAgent, AgentExited,
-                 DevicesAwaited, UsageSampled, AgentSignalled>;
+                 DevicesAwaited, UsageSampled, AgentSignalled, DiskFilled>;
 
 std::string EncodeFrame(const AgentCommand& command);
 std::string EncodeFrame(const AgentMessage& message);
