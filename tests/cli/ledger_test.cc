@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 #include <sstream>
@@ -128,6 +129,15 @@ TEST_F(LedgerOfRuns, ReadsFoldersOfRuns) {
   ASSERT_EQ(runs.size(), 2U);
   CheckedLedger({home()}, runs);
   CheckedLedger({home() + "/runs"}, runs);
+  CheckedLedger({home() + "/runs/t"}, runs);
+  const std::string damaged = home() + "/runs/t/20260101-000000-0123456789ab";
+  std::filesystem::copy(runs[0], damaged, std::filesystem::copy_options::recursive);
+  std::ofstream(damaged + "/journal.jsonl") << "{";
+  const json with_damage = json::parse(Call({"report", "--ledger", "--json", home()}).out);
+  EXPECT_EQ(with_damage["ledger"]["runs"], 2);
+  ASSERT_EQ(with_damage["missing"].size(), 1U);
+  EXPECT_NE(with_damage["missing"][0].get<std::string>().find(damaged), std::string::npos);
+  std::filesystem::remove_all(damaged);
   const CommandResult none = Call({"report", "--ledger", folder_.path() + "/nothing"});
   EXPECT_NE(none.exit_code, 0);
 }

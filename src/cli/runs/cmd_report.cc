@@ -546,6 +546,7 @@ std::vector<std::string> AdviceOn(const std::string& folder, const Report& repor
 // The words name runs, sweeps and trials, or folders of them.
 int ReportLedger(const std::vector<std::string>& words, bool json) {
   std::vector<NamedRunOrSweep> work;
+  std::vector<NamedRunOrSweep> found_work;  // in folders
   for (const std::string& word : words.empty() ? std::vector<std::string>{""} : words) {
     auto found = FindRunOrSweep(word, DirectoryUse::kRead, Prefer::kNewest);
     std::error_code error;
@@ -560,12 +561,12 @@ int ReportLedger(const std::vector<std::string>& words, bool json) {
     } else if (std::filesystem::is_directory(word, error)) {
       const std::vector<NamedRunOrSweep> in_folder = WorkIn(word);
       if (in_folder.empty()) return Refuse(found.error(), json);
-      work.insert(work.end(), in_folder.begin(), in_folder.end());
+      found_work.insert(found_work.end(), in_folder.begin(), in_folder.end());
     } else {
       return Refuse(found.error(), json);
     }
   }
-  const auto ledger = LedgerOfWork(work);
+  const auto ledger = LedgerOfWork(work, found_work);
   if (!ledger) return Refuse(ledger.error(), json);
   const std::string text = WithArchiveNames(json ? WorkLedgerJson(*ledger) : WorkLedgerText(*ledger));
   std::fputs(PrintableLines(text).c_str(), stdout);

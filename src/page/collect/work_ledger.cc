@@ -46,10 +46,10 @@ std::uint64_t Uncovered(const WallSpan& within, std::vector<WallSpan> spans) {
 
 class LedgerCollection {
  public:
-  Result<void> AddRun(const std::string& dir, bool named) {
+  Result<void> AddRun(const std::string& dir, bool rehearsals) {
     auto read = ReadLedgerRun(dir);
     if (!read) return Fail(std::move(read.error()));
-    if (read->history.began->rehearsal && !named) return {};
+    if (read->history.began->rehearsal && !rehearsals) return {};
     const std::string id = read->history.began->run_id;
     if (places_.contains(id)) return {};
     places_[id] = runs_.size();
@@ -58,8 +58,13 @@ class LedgerCollection {
     return {};
   }
 
-  // The attempts of its job, and the runs that they continued.
-  void AddChain(const std::string& dir) {
+  void AddFound(const NamedRunOrSweep& found) {
+    if (!found.is_sweep) return AddOrMiss(found.folder);
+    if (const auto added = AddSweep(found.folder); !added) MissFolder(found.folder, added.error());
+  }
+
+  // The attempts of a run's job.
+  void AddAttempts(const std::string& dir) {
     const std::vector<JobAttempt> attempts = ReadAttempts(FirstAttemptOf(dir));
     for (const JobAttempt& attempt : attempts) AddOrMiss(attempt.run_dir);
     for (std::size_t i = 1; i < attempts.size(); ++i) {
@@ -72,15 +77,23 @@ class LedgerCollection {
       const std::uint64_t began = later.WallOf(later.history.first.on_head);
       later.queued_ns = began > ended ? began - ended : 0;
     }
-    std::error_code error;
-    const fs::path folder = fs::absolute(dir, error).lexically_normal().parent_path().parent_path();
-    const std::vector<FoundRun> beside = RunsBelow(folder.string());
+  }
+
+  // The runs that those so far continued.
+  void AddContinued() {
+    std::map<std::string, std::vector<FoundRun>> beside;  // by folder of runs
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const std::string id = ContinuedRun(runs_[i].history);
       if (id.empty() || places_.contains(id)) continue;
-      const auto found = std::find_if(beside.begin(), beside.end(), [&](const FoundRun& run) { return run.id == id; });
-      const std::string other = found != beside.end() ? found->path : WriterOf(runs_[i].history, id);
-      if (!other.empty()) AddOrMiss(other);
+      std::error_code error;
+      const std::string folder = fs::absolute(dirs_[i], error).lexically_normal().parent_path().parent_path().string();
+      const auto [runs, is_new] = beside.try_emplace(folder);
+      if (is_new) runs->second = RunsBelow(folder);
+      const auto found =
+          std::find_if(runs->second.begin(), runs->second.end(), [&](const FoundRun& run) { return run.id == id; });
+      const std::string other = found != runs->second.end() ? found->path : WriterOf(runs_[i].history, id);
+      const bool is_rehearsal = runs_[i].history.began->rehearsal;
+      if (!other.empty()) AddOrMiss(other, is_rehearsal);
       if (!places_.contains(id)) Miss(fmt::format("run {}, which {} continued", id, dirs_[i]));
     }
   }
@@ -130,8 +143,9 @@ class LedgerCollection {
     return {};
   }
   void Miss(std::string what) { missing_.insert(std::move(what)); }
-  void AddOrMiss(const std::string& dir) {
-    if (const auto added = AddRun(dir, false); !added) Miss(dir + ": " + added.error().front().message);
+  void MissFolder(const std::string& dir, const Diagnostics& why) { Miss(dir + ": " + why.front().message); }
+  void AddOrMiss(const std::string& dir, bool rehearsals = false) {
+    if (const auto added = AddRun(dir, rehearsals); !added) MissFolder(dir, added.error());
   }
 
   // Devices that any trial of the sweep used are idle while its head runs and no trial uses them.
@@ -197,31 +211,36 @@ void Parts(V& v, const PrintedWork& work) {
 
 }  // namespace
 
-Result<WorkLedger> LedgerOfWork(const std::vector<NamedRunOrSweep>& work) {
+Result<WorkLedger> LedgerOfWork(const std::vector<NamedRunOrSweep>& named, const std::vector<NamedRunOrSweep>& found) {
   LedgerCollection collection;
-  for (const NamedRunOrSweep& one : work) {
+  for (const NamedRunOrSweep& one : named) {
     auto added = one.is_sweep ? collection.AddSweep(one.folder) : collection.AddRun(one.folder, true);
     if (!added) return Fail(std::move(added.error()));
   }
-  for (const NamedRunOrSweep& one : work) {
-    if (!one.is_sweep) collection.AddChain(one.folder);
+  for (const NamedRunOrSweep& one : found) collection.AddFound(one);
+  for (const auto* const work : {&named, &found}) {
+    for (const NamedRunOrSweep& one : *work) {
+      if (!one.is_sweep) collection.AddAttempts(one.folder);
+    }
   }
+  collection.AddContinued();
   return std::move(collection).End();
 }
 
 std::vector<NamedRunOrSweep> WorkIn(const std::string& folder) {
+  std::error_code error;
+  const fs::path of_name = fs::absolute(folder + "/.", error).lexically_normal().parent_path();
   std::vector<NamedRunOrSweep> work;
-  for (const std::string& runs : {folder, folder + "/runs"}) {
-    for (const FoundRun& run : RunsBelow(runs)) {
-      std::error_code error;
-      if (fs::exists(kJournalEntry.In(run.path), error)) work.push_back({run.path, false});
+  const auto add = [&](const std::string& below, const DirectoryKind& kind, const std::string& name) {
+    for (const FoundRun& one : RunsBelow(below, kind)) {
+      if (!name.empty() && one.name != name) continue;
+      if (fs::exists(kJournalEntry.In(one.path), error)) work.push_back({one.path, &kind == &kSweepDirectories});
     }
-  }
-  for (const std::string& sweeps : {folder, folder + "/sweeps"}) {
-    for (const FoundRun& sweep : RunsBelow(sweeps, kSweepDirectories)) {
-      std::error_code error;
-      if (fs::exists(kJournalEntry.In(sweep.path), error)) work.push_back({sweep.path, true});
-    }
+  };
+  for (const DirectoryKind* const kind : {&kRunDirectories, &kSweepDirectories}) {
+    add(folder, *kind, {});
+    add(folder + (kind == &kRunDirectories ? "/runs" : "/sweeps"), *kind, {});
+    add(of_name.parent_path().string(), *kind, of_name.filename().string());
   }
   return work;
 }

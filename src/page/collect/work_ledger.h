@@ -19,10 +19,12 @@ struct WorkLedger {
 };
 
 // Of all of them together, each run counted once. A run brings those that it continued from a checkpoint, and the other
-// attempts of its job; rehearsals only count if they are named. Fails if a named one cannot be read.
-Result<WorkLedger> LedgerOfWork(const std::vector<NamedRunOrSweep>& work);
+// attempts of its job; rehearsals only count if they, or those that continued them, are named. Fails if a named one
+// cannot be read; one of `found` (WorkIn) is missing then.
+Result<WorkLedger> LedgerOfWork(const std::vector<NamedRunOrSweep>& named,
+                                const std::vector<NamedRunOrSweep>& found = {});
 
-// The runs and sweeps in a folder of runs, of sweeps, or one that has both.
+// The runs and sweeps in a folder of runs, of sweeps, one that has both, or one with those of one name.
 std::vector<NamedRunOrSweep> WorkIn(const std::string& folder);
 
 std::string WorkLedgerText(const WorkLedger& ledger);
