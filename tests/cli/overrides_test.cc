@@ -95,8 +95,8 @@ TEST(Overrides, ThatAreInvalidAreReportedEscaped) {
       {"s:=\"\\u0000\"", "NUL"},
       {"s@=/nowhere/at/all", "there is no file"},
       {"s@=", "there is no file"},
-      {"s@=/", "there is no file"},
-      {"s@=/dev/zero", "there is no file"},
+      {"s@=/", "is a folder"},
+      {"s@=/dev/zero", "is no regular file"},
       {"a\x1b[31mb=1", "\\x1b[31mb"},
   };
   for (const auto& [word, said] : cases) {
@@ -133,7 +133,7 @@ TEST(Overrides, AreReadFromFilesWithoutTheLastNewline) {
   EXPECT_NE(refused.find("it would take more than 32 MiB of memory"), std::string::npos) << refused.substr(0, 500);
   EXPECT_LT(refused.size(), 5'000U) << "the message does not repeat the file";
   ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
-  EXPECT_NE(ValueAfter("s", {"s@=" + folder / "fifo"}).find("there is no file"), std::string::npos)
+  EXPECT_NE(ValueAfter("s", {"s@=" + folder / "fifo"}).find("is no regular file"), std::string::npos)
       << "waits for nobody";
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -273,11 +274,15 @@ TEST(Sweeps, ShowATrialByNumberByIdOrAsTheBest) {
 TEST(Sweeps, ShowTheirBestByTheObjective) {
   const SweepFolder folder(MadeFile(), Six());
   EXPECT_EQ(Column(folder.Muster({"best", "made", "-n", "5"}), 0), (Words{"TRIAL", "5", "0"}));
-  for (const char* number : {"0", "-1", "1.5", "99999999999999999999"}) {
-    const CommandResult wrong = folder.Muster({"best", "made", std::string("--number=") + number});
+  const std::string not_from_one = " is not a number from 1 on";
+  for (const auto& [number, said] : std::vector<std::pair<std::string, std::string>>{
+           {"0", "\"0\"" + not_from_one},
+           {"1.5", "\"1.5\"" + not_from_one},
+           {"-1", "takes N, got \"-1\""},
+           {"99999999999999999999", "takes N, got \"99999999999999999999\""}}) {
+    const CommandResult wrong = folder.Muster({"best", "made", "--number=" + number});
     EXPECT_EQ(wrong.exit_code, 2) << number;
-    EXPECT_NE(wrong.err.find("\"" + std::string(number) + "\" is not a number from 1 on"), std::string::npos)
-        << wrong.err;
+    EXPECT_NE(wrong.err.find(said), std::string::npos) << wrong.err;
     EXPECT_LT(wrong.err.size(), 200U);
   }
   std::vector<SweepEntry> entries = Six();

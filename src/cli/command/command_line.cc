@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -29,6 +31,8 @@ Result<double> DurationOption(std::string_view option, const std::string& text, 
   if (zero && text == "0") return 0;
   const std::optional<double> seconds = ParseDuration(text);
   if (seconds && std::isfinite(*seconds) && (*seconds > 0 || zero)) return *seconds;
+  if ((seconds && *seconds == 0) || text == "0")
+    return Fail(Error("usage", {}, fmt::format("{} must be above 0, got {}", option, text), "for example 30m"));
   return Fail(
       Error("usage", {}, fmt::format("{} {}: this is no duration", option, Quoted(text)), DurationHint(text, "30m")));
 }
@@ -76,6 +80,13 @@ std::optional<WordProblem> OneDash(const CLI::App& app, const std::string& word)
   return WordProblem{"there is no option " + Quoted(word), "did you mean \"-" + word + "\"?"};
 }
 
+// A whole number is read with 64 bits, so a negative or larger one would become another one.
+std::optional<WordProblem> NumberProblem(const std::string& option, const std::string& name, const std::string& value) {
+  if (name != "N" || !IsDigits(std::string_view(value).substr(value.starts_with('-') ? 1 : 0))) return std::nullopt;
+  if (ParseNumber<std::uint64_t>(value)) return std::nullopt;
+  return WordProblem{option + " takes N, got " + Quoted(value), "N is a whole number from 0 to 2^64 - 1"};
+}
+
 constexpr std::array<std::string_view, 8> kTruths = {"true", "false", "yes", "no", "on", "off", "True", "False"};
 
 }  // namespace
@@ -83,6 +94,13 @@ constexpr std::array<std::string_view, 8> kTruths = {"true", "false", "yes", "no
 std::optional<WordProblem> FindWordProblem(const CLI::App& app, const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (auto dash = OneDash(app, words[i])) return dash;
+    if (const std::size_t equals = words[i].find('='); words[i].starts_with("--") && equals != std::string::npos) {
+      const std::string word = words[i].substr(0, equals);
+      const CLI::Option* const named = OptionOf(app, word);
+      if (named == nullptr || !TakesValue(*named)) continue;
+      if (auto number = NumberProblem(word, ValueName(*named), words[i].substr(equals + 1))) return number;
+      continue;
+    }
     const CLI::Option* option = OptionOf(app, words[i]);
     if (option == nullptr || option->get_positional()) continue;
     const bool is_last = i + 1 == words.size();
@@ -100,6 +118,7 @@ std::optional<WordProblem> FindWordProblem(const CLI::App& app, const std::vecto
       return WordProblem{words[i] + " needs a value" + (is_last ? "" : " before " + Quoted(words[i + 1])),
                          "write " + words[i] + " " + name};
     }
+    if (auto number = NumberProblem(words[i], name, words[i + 1])) return number;
     const bool value_follows =
         i + 2 < words.size() && !words[i + 2].starts_with("--") && words[i + 2].find('=') == std::string::npos;
     if (name.starts_with("NAME=") && IsName(words[i + 1]) && value_follows) {

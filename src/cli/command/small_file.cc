@@ -26,7 +26,12 @@ std::string AbsolutePath(const std::string& path) {
 tl::expected<std::string, std::string> ReadSmallFile(const std::string& name, std::uintmax_t most) {
   // Checked first: opening a FIFO would wait for a writer, and a device has no end.
   std::error_code error;
-  if (!std::filesystem::is_regular_file(name, error)) return tl::unexpected("there is no file " + Quoted(name));
+  const std::filesystem::file_status status = std::filesystem::status(name, error);
+  if (!std::filesystem::exists(status)) return tl::unexpected("there is no file " + Quoted(name));
+  if (!std::filesystem::is_regular_file(status)) {
+    return tl::unexpected(Quoted(name) +
+                          (std::filesystem::is_directory(status) ? " is a folder, no file" : " is no regular file"));
+  }
   if (std::filesystem::file_size(name, error) > most) {
     return tl::unexpected("the file " + Quoted(name) + " is larger than " + std::to_string(most >> 20) + " MiB");
   }

@@ -230,6 +230,12 @@ class Simulating {
       return Fail(Error("usage", {}, fmt::format("{} has no processes to simulate", Quoted(plan.name))));
     if (Result<void> known = KnowFailures(plan); !known) return Fail(known.error());
     if (Result<void> listed = ListSettings(); !listed) return Fail(listed.error());
+    if (!options_.failures.empty()) {
+      const auto machines = plan.hosts.size() + *std::max_element(spares_.begin(), spares_.end());
+      const auto left_out = LeaveOutOtherHosts(trace_, machines, options_.failures);
+      if (!left_out) return Fail(left_out.error());
+      PrintDiagnostics(*left_out);
+    }
     const auto outcomes = SimulateAll(plan);
     if (!outcomes) return Fail(outcomes.error());
     const std::string text = options_.json ? JsonText(plan, *outcomes) : Text(plan, *outcomes);
@@ -506,13 +512,15 @@ std::string SimulationSchema() { return SchemaOf<PartForms>(PrintedSimulation())
 std::function<int()> SetupSimulate(CLI::App& app, const Invocation& invocation) {
   auto options = std::make_shared<SimulateOptions>();
   AddRecipeOptions(app, options->recipe, invocation);
-  app.add_option("--between", options->between, "mean time between failures of one host")->type_name("TIME");
+  auto* const between = app.add_option("--between", options->between, "mean time between failures of one host");
+  between->type_name("TIME");
   app.add_flag("--history", options->history,
                "… as that of the hosts that muster hosts shows, of the recipe's if known");
-  app.add_option("--shape", options->shape, "shape of their Weibull distribution (1: exponential)")
-      ->type_name("NUMBER");
-  app.add_option("--failures", options->failures, "trace of failures: lines of seconds, host and seconds down")
-      ->type_name("FILE");
+  auto* const shape = app.add_option("--shape", options->shape, "shape of their Weibull distribution (1: exponential)");
+  shape->type_name("NUMBER");
+  auto* const failures =
+      app.add_option("--failures", options->failures, "trace of failures: lines of seconds, host and seconds down");
+  failures->type_name("FILE")->excludes(between)->excludes(shape);
   app.add_option("--down", options->down, "how long a failed host is down; 0: a process was killed (1h)")
       ->type_name("TIME");
   app.add_option("--time", options->time, "simulated time (30d)")->type_name("TIME");
@@ -533,8 +541,8 @@ std::function<int()> SetupSimulate(CLI::App& app, const Invocation& invocation) 
       ->type_name("POLICY,…");
   app.add_flag("--sweep", options->sweep,
                "compare intervals about the best one, 0 to 4 spare hosts, and verdicts, where no list is given");
-  app.add_option("--lives", options->lives, "number of simulated lives (20)")->type_name("N");
-  app.add_option("--seed", options->seed, "seed of the first life (1)")->type_name("N");
+  app.add_option("--lives", options->lives, "number of simulated lives (20)")->type_name("N")->excludes(failures);
+  app.add_option("--seed", options->seed, "seed of the first life (1)")->type_name("N")->excludes(failures);
   app.add_option("--rules", options->rules, "rules of verdicts, instead of those of the site")->type_name("FILE");
   app.add_flag("--json", options->json, "print JSON for programs");
   return [options] {
