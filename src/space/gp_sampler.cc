@@ -288,8 +288,9 @@ class GpSampler final : public LearningSampler {
     suggestion.expected = scale.LossOf(mean);
     suggestion.low = scale.LossOf(mean - deviation);
     suggestion.high = scale.LossOf(mean + deviation);
-    suggestion.best = scale.LossOf(losses.least_mean());
-    const double z = (losses.least_mean() - mean) / deviation;
+    const double least = LeastFeasible(rows_of, known, losses);
+    suggestion.best = scale.LossOf(least);
+    const double z = (least - mean) / deviation;
     suggestion.improvement = std::exp(LogImprovementOf(z).value) * deviation * scale.slope();
     if (!impossible.empty()) {
       const auto [label, doubt] = AllowedOf(rows_of, all, impossible.size()).At(row).front();
@@ -404,25 +405,32 @@ class GpSampler final : public LearningSampler {
     return repeats;
   }
 
-  // Of the means at the feasible results.
-  std::unique_ptr<Improvement> ImprovementOf(const RowsOf& rows_of, const Trials& known, const Trials& all) {
-    if (!any_done()) return nullptr;
-    GaussianProcess first(RowsFor(rows_of, all), Standardised(known, false), Scales(kOfLoss), RepeatsOf(known));
-    if (!has_two_losses() && infeasible() == 0) {
-      const double best = first.least_mean();
-      return std::make_unique<OfOneLoss>(std::move(first), best);
-    }
+  static Trials Feasible(const Trials& known) {
     Trials feasible;
     for (const LearnedTrial* trial : known) {
       if (trial->state == State::kDone) feasible.push_back(trial);
     }
-    const GpRows rows = RowsFor(rows_of, feasible);
-    const auto means = first.At(rows);
+    return feasible;
+  }
+  // The least mean at a result that no constraint forbids.
+  double LeastFeasible(const RowsOf& rows_of, const Trials& known, const GaussianProcess& losses) const {
+    if (infeasible() == 0) return losses.least_mean();
+    const auto means = losses.At(RowsFor(rows_of, Feasible(known)));
+    const auto less = [](const auto& a, const auto& b) { return a.mean < b.mean; };
+    const auto least = std::min_element(means.begin(), means.end(), less);
+    return least == means.end() ? losses.least_mean() : least->mean;
+  }
+
+  // Of the means at the feasible results.
+  std::unique_ptr<Improvement> ImprovementOf(const RowsOf& rows_of, const Trials& known, const Trials& all) {
+    if (!any_done()) return nullptr;
+    GaussianProcess first(RowsFor(rows_of, all), Standardised(known, false), Scales(kOfLoss), RepeatsOf(known));
     if (!has_two_losses()) {
-      const auto least = [](const auto& a, const auto& b) { return a.mean < b.mean; };
-      const double best = std::min_element(means.begin(), means.end(), least)->mean;
+      const double best = LeastFeasible(rows_of, known, first);
       return std::make_unique<OfOneLoss>(std::move(first), best);
     }
+    const GpRows rows = RowsFor(rows_of, Feasible(known));
+    const auto means = first.At(rows);
     GaussianProcess second(RowsFor(rows_of, all), Standardised(known, true), Scales(kOfSecond), RepeatsOf(known));
     const auto second_means = second.At(rows);
     OfTwoLosses::Front losses;
@@ -468,7 +476,7 @@ class GpSampler final : public LearningSampler {
     for (const LearnedTrial* trial : all) {
       if (!with.contains(trial)) rows.push_back(trial);
     }
-    constexpr double kDoubt = 1e-3;
+    constexpr double kDoubt = 1e-6;
     return Expectation::Chance{
         GaussianProcess(RowsFor(rows_of, rows), excesses.numbers, Scales(static_cast<int>(constraint))),
         -excesses.moments.mean / excesses.moments.deviation, -1, kDoubt};

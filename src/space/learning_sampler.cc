@@ -209,6 +209,8 @@ SuggestedPoint LearningSampler::Explain(std::uint64_t trial) {
         ++suggestion.results;
         break;
       case State::kInfeasible:
+        ++suggestion.infeasible;
+        break;
       case State::kFailed:
         ++suggestion.failed;
         break;

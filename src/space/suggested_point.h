@@ -23,6 +23,7 @@ struct SuggestedPoint {
 
   // Of the trials so far; not of kSequence.
   std::uint64_t results = 0;  // with a loss
+  std::uint64_t infeasible = 0;
   std::uint64_t failed = 0;
   std::uint64_t running = 0;
   std::uint64_t impossible = 0;

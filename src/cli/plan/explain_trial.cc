@@ -35,7 +35,8 @@ struct PrintedCounts {
 };
 template <class V>
 void Parts(V& v, const PrintedCounts& counts) {
-  v("failed", counts.why.failed), v("impossible", counts.why.impossible), v("results", counts.why.results);
+  v("failed", counts.why.failed), v("impossible", counts.why.impossible), v("infeasible", counts.why.infeasible);
+  v("results", counts.why.results);
   v("running", counts.why.running);
 }
 struct PrintedDensities {
@@ -146,6 +147,7 @@ std::string Number(double number) { return ShownValue(Value(number)); }
 // "31 results, 2 failed, 4 running, 1 impossible".
 std::string KnownText(const SuggestedPoint& why) {
   std::string text = Counted(why.results, "result");
+  if (why.infeasible > 0) text += fmt::format(", {} infeasible", why.infeasible);
   if (why.failed > 0) text += fmt::format(", {} failed", why.failed);
   if (why.running > 0) text += fmt::format(", {} running", why.running);
   if (why.impossible > 0) text += fmt::format(", {} impossible", why.impossible);
