@@ -353,6 +353,7 @@ function api.sweep(given)
   local recipe = recipe_of(given, place)
   local base = contents(recipe, "a recipe")
   local plain = { place = place, name = given.name, doc = given.doc, warm_start = given.warm_start }
+  plain.fixed = type(given.fixed) == "table" and not muster.kind_of(given.fixed) and host.sorted_keys(given.fixed) or {}
   for _, key in ipairs { "name", "doc", "warm_start" } do
     if given[key] ~= nil and type(given[key]) ~= "string" then
       host.report("error", "type", place, ("%s must be a string, got %s"):format(key, shown(given[key])))

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace muster {
 
 namespace {
@@ -62,7 +64,9 @@ Result<std::unique_ptr<Sampler>> Sampler::Of(const CompiledSpace& space, const S
     return RefuseSampler(
         choice,
         "shard " + std::to_string(choice.shard) + " of " + std::to_string(choice.shards) + ": there is no such one",
-        "of 4 shards the numbers are 0/4 to 3/4");
+        choice.shards == 0
+            ? "0/1 is all of it"
+            : fmt::format("of {0} shards the numbers are 0/{0} to {1}/{0}", choice.shards, choice.shards - 1));
   }
   if (choice.trials && *choice.trials == 0) return RefuseSampler(choice, "a sweep of no trials tries nothing", "");
   if (!choice.kept.empty()) return MakeEditedSampler(space, choice);

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/values/diagnostics.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
@@ -227,6 +229,10 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
                              "both objectives of the sweep are of " + Quoted(sweep.objective->metric),
                              "two objectives are of two metrics: --minimize loss --minimize latency"));
   }
+  if (sweep.retry.verdict && sweep.retry.max == 0) {
+    problems.push_back(Error("retry", sweep.retry.place, "retry.verdict without retry.max: nothing is retried",
+                             "retry = { verdict = true, max = 3 }"));
+  }
   if (sweep.stop_after.no_gain && (!sweep.objective || sweep.second_objective)) {
     problems.push_back(
         Error("stop_after", sweep.stop_after.place,
@@ -249,7 +255,12 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
   const std::string kind(kEarlyStopNames[static_cast<std::size_t>(stop.kind)]);
   if (stop.has_rungs() &&
       !(stop.min > 0 && stop.min <= stop.max && stop.eta >= 2 && std::isfinite(stop.max) && std::isfinite(stop.eta))) {
-    problems.push_back(Error("early_stop", stop.place, kind + " requires 0 < min <= max and eta >= 2"));
+    problems.push_back(Error("early_stop", stop.place,
+                             fmt::format("{} requires 0 < min <= max and eta >= 2, got min {}, max {} and eta {}", kind,
+                                         stop.min, stop.max, stop.eta),
+                             fmt::format("muster.{} {{ resource = \"step\", min = 1, max = 81, eta = 3 }}, or "
+                                         "--{} step:1..81/3",
+                                         kind, kind)));
   } else if (stop.kind == EarlyStopChoice::Kind::kHyperband && stop.max / stop.min > kMaxHyperbandRange) {
     problems.push_back(Error("early_stop", stop.place,
                              "hyperband: max is more than a million times min, so nearly all trials would be of one "

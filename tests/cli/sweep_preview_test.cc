@@ -81,6 +81,10 @@ TEST(SweepCommand, RefusesMistakes) {
 // Prevents: a sweep with nothing to vary runs one trial and reports success.
 TEST(SweepCommand, RefusesAnEmptySpace) { ExpectRefused("empty_space", {"tests/golden/sweep/empty_space.lua"}); }
 
+TEST(SweepCommand, RefusesAFixedValueOfASweptParameter) {
+  ExpectRefused("fixed_and_swept", {"tests/golden/sweep/fixed_and_swept.lua"});
+}
+
 // Prevents: a sweep whose condition rejects every point ends without naming that condition.
 TEST(SweepCommand, NamesTheConditionThatRejectsEveryPoint) {
   const TempDir folder;

@@ -64,6 +64,16 @@ TEST(SweepDescription, NamesClassesAndDirections) {
             R"({"max":1,"on":["host_lost"],"patterns":{"oom_host":"killed"},"quarantine_host_after":2})");
 }
 
+TEST(SweepDescription, RefusesVerdictsOnRetriesThatThereAreNot) {
+  SweepDescription sweep;
+  sweep.space = {.kind = Space::Kind::kAxis, .axis = {.name = "a", .values = {1, 2}}};
+  sweep.retry.verdict = true;
+  ASSERT_EQ(CheckSweep(sweep).size(), 1U);
+  EXPECT_EQ(CheckSweep(sweep).front().message, "retry.verdict without retry.max: nothing is retried");
+  sweep.retry.max = 3;
+  EXPECT_TRUE(CheckSweep(sweep).empty());
+}
+
 TEST(SweepDescription, RefusesRungsThatCannotBe) {
   SweepDescription sweep;
   sweep.space = {.kind = Space::Kind::kAxis, .axis = {.name = "a", .values = {1, 2}}};
@@ -76,8 +86,8 @@ TEST(SweepDescription, RefusesRungsThatCannotBe) {
   using StopKind = EarlyStopChoice::Kind;
   EXPECT_EQ(problem({.kind = StopKind::kHyperband, .min = 1, .max = 81, .eta = 3, .promote = true}), "");
   EXPECT_EQ(problem({.kind = StopKind::kHyperband, .min = 1, .max = 81, .eta = 1}),
-            "hyperband requires 0 < min <= max and eta >= 2");
-  EXPECT_EQ(problem({.min = 9, .max = 3}), "asha requires 0 < min <= max and eta >= 2");
+            "hyperband requires 0 < min <= max and eta >= 2, got min 1, max 81 and eta 1");
+  EXPECT_EQ(problem({.min = 9, .max = 3}), "asha requires 0 < min <= max and eta >= 2, got min 9, max 3 and eta 4");
   EXPECT_TRUE(problem({.kind = StopKind::kHyperband, .min = 1, .max = 1e9}).starts_with("hyperband: max is more than"));
   EXPECT_TRUE(problem({.min_results = 3, .promote = true}).starts_with("min_results lets the first trials continue"));
 }

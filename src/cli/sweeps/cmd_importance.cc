@@ -124,6 +124,11 @@ int RunImportance(const ImportanceOptions& options) {
   if (!description) return Refuse(description.error(), options.json);
   const auto space = CompiledSpace::Of(description->space);
   if (!space) return Refuse(space.error(), options.json);
+  if (options.metric.empty() && !sweep->file.objective) {
+    return Refuse({Error("sweep", {}, "the sweep has no objective to tell which axes matter for",
+                         "--of METRIC names a metric that its trials report")},
+                  options.json);
+  }
   const auto results = ResultsOf(*sweep, options.metric);
   if (!results) return Refuse(results.error(), options.json);
   const auto importance = ImportanceOf(*space, *results);

@@ -183,6 +183,19 @@ bool ReadSweepFile(lua_State* lua, LoadedRecipe& read, int returned) {
   return true;
 }
 
+// The names of `fixed` of the sweep on top of the stack.
+std::vector<std::string> FixedNames(lua_State* lua) {
+  std::vector<std::string> names;
+  lua_getfield(lua, -1, "fixed");
+  for (int i = 1; i <= static_cast<int>(lua_objlen(lua, -1)); ++i) {
+    lua_rawgeti(lua, -1, i);
+    if (lua_type(lua, -1) == LUA_TSTRING) names.emplace_back(lua_tostring(lua, -1));
+    lua_pop(lua, 1);
+  }
+  lua_pop(lua, 1);
+  return names;
+}
+
 // The sweep that the file describes, or the sweep over the words of the command line.
 SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, const Declared& declared) {
   Host& host = evaluation.host;
@@ -191,12 +204,14 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
   const Place file{request.recipe_file, 0};
   const bool has_sweep = evaluation.sweep != LUA_NOREF;
   SweepDescription sweep;
+  std::vector<std::string> fixed;
   if (has_sweep && words) {
     host.Report(Error("usage", file, "the file describes the space of its sweep, and --grid or --zip another one",
                       "sweep over the recipe itself, or change the file"));
   } else if (has_sweep) {
     lua_rawgeti(lua, LUA_REGISTRYINDEX, evaluation.sweep);
     sweep = ReadSweep(lua, host, lua_gettop(lua), declared, evaluation.names);
+    fixed = FixedNames(lua);
     lua_pop(lua, 1);
     sweep.has_where = evaluation.where != LUA_NOREF;
   } else if (words) {
@@ -227,10 +242,22 @@ SweepDescription DescribeSweep(lua_State* lua, const Evaluation& evaluation, con
   if (HasErrors(host.diagnostics)) return sweep;
   const auto space = CompiledSpace::Of(sweep.space);
   if (!space) return sweep;  // reported when the whole sweep is checked
+  // Its name in points, if it is one of them.
+  const auto swept = [&](const std::string& written) -> std::optional<std::string> {
+    std::string name = NameInPoints(evaluation.names.Find(written, false).name, evaluation.names);
+    if (!std::binary_search(space->names().begin(), space->names().end(), name)) return std::nullopt;
+    return name;
+  };
+  for (const std::string& written : fixed) {
+    if (const auto name = swept(written)) {
+      host.Report(Error("sweep", sweep.space.place, *name + " is swept, and fixed as well",
+                        "leave it out of fixed, or of the space"));
+    }
+  }
   for (const Override& override : request.overrides) {
-    const std::string found = evaluation.names.Find(override.name, false).name;
-    const std::string name = NameInPoints(found, evaluation.names);
-    if (!std::binary_search(space->names().begin(), space->names().end(), name)) continue;
+    const auto found = swept(override.name);
+    if (!found) continue;
+    const std::string& name = *found;
     host.Report(Error("usage", {}, name + " is swept, and given as well (from the " + OriginText(override) + ")",
                       "leave it out: each trial has a value of its own"));
   }
