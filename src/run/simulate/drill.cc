@@ -375,6 +375,7 @@ class RunInDrill final : private FailureSource {
   }
 
   JudgedDrill Judge(const std::vector<VerdictRule>& rules, bool killed) {
+    if (began_ == 0) decisions_.all.clear();  // nothing was started: the end says why
     const SimulatedDecisions simulation =
         DecisionsOn(plan_, place_.spares, rules, *this, events_, Seconds(now_) + (killed ? 0 : kBeyond));
     for (const Action& action : simulation.actions)
