@@ -161,6 +161,8 @@ TEST(FromOutside, LogsWaitForAQueuedRunAndFollowIt) {
   ASSERT_TRUE(testbed.AwaitJob("2", "RUNNING"));
   LetEnd(testbed);
   follower.join();
+  // The head writes its report after the last line of the logs.
+  EXPECT_EQ(SubmittedRun::MusterOn(testbed, {"watch"}).exit_code, 0);
   EXPECT_EQ(logs.exit_code, 0) << logs.err;
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_NE(logs.out.find(fmt::format("worker.{0} rank {0} | runs", rank)), std::string::npos) << logs.out;
