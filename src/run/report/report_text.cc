@@ -438,35 +438,31 @@ std::string VerdictCounts(const Report& report, bool colour) {
   return text;
 }
 
-// What a drill did, so that nobody takes its failures for the run's own; the last few.
-std::string FaultLines(const Report& report) {
+// A line with the label for each of the last few, which matter most.
+template <class Items, class Text>
+std::string LastLines(std::string_view label, const Items& items, const Text& text_of) {
   constexpr std::size_t kShown = 5;
+  const std::size_t skipped = items.size() > kShown ? items.size() - kShown : 0;
   std::string text;
-  const std::size_t skipped = report.faults.size() > kShown ? report.faults.size() - kShown : 0;
-  if (skipped > 0) text += fmt::format("  {:<10}{} earlier ones\n", "fault", skipped);
-  for (std::size_t i = skipped; i < report.faults.size(); ++i) {
-    const FaultReport& each = report.faults[i];
-    text +=
-        fmt::format("  {:<10}{} after {}, by the drill\n", "fault", FaultText(each.fault), DurationText(each.after));
-  }
+  if (skipped > 0) text += fmt::format("  {:<10}{} earlier ones\n", label, skipped);
+  for (std::size_t i = skipped; i < items.size(); ++i) text += fmt::format("  {:<10}{}\n", label, text_of(items[i]));
   return text;
 }
 
-// The last few restarts, which matter most.
+// What a drill did, so that nobody takes its failures for the run's own.
+std::string FaultLines(const Report& report) {
+  return LastLines("fault", report.faults, [](const FaultReport& each) {
+    return fmt::format("{} after {}, by the drill", FaultText(each.fault), DurationText(each.after));
+  });
+}
+
 std::string RestartLines(const Report& report) {
-  constexpr std::size_t kShown = 5;
-  std::string text;
-  const std::size_t skipped = report.restarts.size() > kShown ? report.restarts.size() - kShown : 0;
-  if (skipped > 0) text += fmt::format("  {:<10}{} earlier ones\n", "restart", skipped);
-  for (std::size_t i = skipped; i < report.restarts.size(); ++i) {
-    const RestartReport& restart = report.restarts[i];
-    text +=
-        fmt::format("  {:<10}{}{}\n", "restart", Printable(restart.why),
-                    restart.processes == 1       ? ""
-                    : restart.scope == "process" ? fmt::format("; {} processes", restart.processes)
-                                                 : fmt::format("; all {} of its {}", restart.processes, restart.scope));
-  }
-  return text;
+  return LastLines("restart", report.restarts, [](const RestartReport& restart) {
+    return Printable(restart.why) + (restart.processes == 1 ? std::string()
+                                     : restart.scope == "process"
+                                         ? fmt::format("; {} processes", restart.processes)
+                                         : fmt::format("; all {} of its {}", restart.processes, restart.scope));
+  });
 }
 
 // The last verdict, if it is that a restart cannot help, or not on that host.
