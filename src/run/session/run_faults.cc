@@ -17,6 +17,11 @@
 namespace muster {
 namespace {
 
+static_assert(std::equal(kStubFailureNames.begin(), kStubFailureNames.end(),
+                         kFaultKindNames.begin() + static_cast<std::ptrdiff_t>(FaultKind::kExit),
+                         kFaultKindNames.end()),
+              "a fault of a stub has the name of its failure");
+
 constexpr std::uint64_t kSlowTurnMs = 50;
 constexpr MonotonicNs kStubListens = 100'000'000;  // after its start a stub knows the signals
 
@@ -35,7 +40,7 @@ tl::expected<void, std::string> RunFaults::Inject(const ControlRequest& request)
     return Refused(fmt::format("the run is {}", PhaseName(run_.supervisor.phase())));
   if (IsOfStub(fault.kind) && !IsRehearsalPlan(run_.plan)) return Refused("only stubs fail at a word");
   switch (fault.kind) {
-    case FaultKind::kHead:  // who asks kills it next
+    case FaultKind::kHead:  // the caller kills it next
       run_.journal.Record(std::move(fault));
       return {};
     case FaultKind::kPreempt:
