@@ -70,6 +70,26 @@ TEST(Torch, ExceptionIsReportedWithItsRank) {
   EXPECT_EQ(run.report["receipt"]["left"], 0);
 }
 
+// Rank 2 waits for something else in its third step, the others for it in the collective; all fall silent. The limit
+// is far above the time that PyTorch takes to start.
+TEST(Torch, TheRankForWhichACollectiveWaitsIsTheFirstFailure) {
+  if (!HasTorch()) GTEST_SKIP() << "/usr/bin/python3 has no PyTorch (tools/setup --all)";
+  const Job job(R"(
+    job:workers { count = 4, devices = 0, env = { PATH = '/nowhere' }, command = { "/usr/bin/python3", "-c", [[
+import os, torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+for step in range(4):
+    if step == 2 and dist.get_rank() == 2: os.read(os.pipe()[0], 1)
+    dist.all_reduce(torch.ones(3))
+    print("step", step, flush=True)
+]] } })",
+                "framework = 'torch', limits = { silent = '20s' },");
+  EXPECT_EQ(job.result.exit_code, 1) << job.Text();
+  EXPECT_EQ(job.report["first_failure"]["rank"], 2) << job.Text();
+  EXPECT_EQ(job.report["receipt"]["left"], 0);
+}
+
 const std::vector<std::string> kAsRoot = {"/usr/bin/env",
                                           "OMPI_ALLOW_RUN_AS_ROOT=1",
                                           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",

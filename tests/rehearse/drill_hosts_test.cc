@@ -80,6 +80,29 @@ TEST(DrillOnHosts, SurvivesAShortCutAndReplacesLostHosts) {
   EXPECT_TRUE(before.New().empty());
 }
 
+// The others wait for the process that hangs, and all fall silent: a dump shows which host it was. A fault of a host
+// that is used no more delays no other fault.
+TEST(DrillOnHosts, ExcludesAHostOnWhichProcessesHang) {
+  SKIP_WITHOUT_TESTBED();
+  HostsTestbed testbed(4);
+  ASSERT_TRUE(testbed.Up());
+  const std::string recipe = DrillRecipe(
+      "count = 3, cwd = '/', limits = { silent = '2s' },"
+      " restart = { max = 9, scope = 'job', backoff = '50ms', verdict = true }",
+      "'sleep', '1000', job.checkpoint.newest", "cluster = { hosts = 3, devices_per_host = 1 },");
+  CommandResult result;
+  const nlohmann::json drill = DrillOn(
+      testbed, recipe,
+      {"--stub", "--step", "20ms", "--steps", "500", "--host", "n[1-4]", "--spares", "1", "--inject", "hang:n2@300ms",
+       "--inject", "hang:n2@600ms", "--inject", "hang:n2@900ms", "--inject", "kill:worker:0@1s"},
+      result);
+  ASSERT_TRUE(drill.is_object()) << result.out << result.err;
+  EXPECT_EQ(RowOf(drill, "hang worker.1 on n2")["happened"], "restart 1 of 9: the job") << result.out;
+  EXPECT_EQ(RowOf(drill, "hang n2")["outcome"], "missed") << "n4 is in its place\n" << result.out;
+  EXPECT_EQ(RowOf(drill, "kill worker.0")["outcome"], "ok") << result.out;
+  EXPECT_EQ(drill["as_simulated"], 3) << result.out;
+}
+
 TEST(DrillOnHosts, EndsEverythingWithItsHead) {
   SKIP_WITHOUT_TESTBED();
   HostsTestbed testbed(3);

@@ -162,6 +162,11 @@ TEST(Drill, StopsADefectThatRepeatsAtAStep) {
   const Drilled first(DrillRecipe(kVerdicts, kNewest),
                       {"--stub", "--step", "10ms", "--inject", "exception:worker:1@21steps", "--time", "10s"});
   EXPECT_EQ(first.Verdicts(), twice) << "the first step after a checkpoint\n" << first.result.out;
+  const Drilled silent(DrillRecipe(kVerdicts, kNewest),
+                       {"--stub", "--step", "10ms", "--inject", "exit:worker:1@21steps", "--time", "10s"});
+  EXPECT_EQ(silent.Verdicts(), (std::vector<std::string>{"exit: restart", "exit: stop"}))
+      << "the second attempt writes nothing\n"
+      << silent.result.out;
   const Drilled early(DrillRecipe(kVerdicts, kNewest), {"--stub", "--inject", "exit:worker:0@0steps", "--time", "10s"});
   EXPECT_EQ(early.Verdicts(), (std::vector<std::string>{"exit: restart", "exit: stop"})) << early.result.out;
   const Drilled never(DrillRecipe(kVerdicts, kNewest),

@@ -57,7 +57,7 @@ inline std::vector<JournalEntry> OneOfEach() {
           ProcessReady{3, 1, 77},
           OutputSeen{1, {3, 4}, {0, 1ULL << 40}},
           RestartPlanned{3, 1, "role", {2, 3}, 2, 5, 4'000, "worker.3 exited with code 7"},
-          LimitPassed{3, 1, "silent", 900'000},
+          LimitPassed{3, 1, "silent", 900'000, true},
           FirstOutput{3, 1, 78},
           EndEvidence{3, 1, "memory", "wörds", 79},
           PortTaken{3, 1, "rpc", 65535, "process 7 (nc -l)", true, 80},

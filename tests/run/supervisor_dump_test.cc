@@ -75,6 +75,73 @@ TEST(Dump, CancelsTheStopIfSilenceEndsMeanwhile) {
   EXPECT_EQ(job(Dumped(0), 2'100 * kMs), Lines{"dumped 1"});
 }
 
+// Where the main thread of a process is, by a dump.
+Event At(ProcessId process, const std::string& call, std::uint32_t attempt = 0) {
+  ProcessDumped dumped;
+  dumped.dump = 1;
+  dumped.process = process;
+  dumped.attempt = attempt;
+  SystemProcessState own;
+  own.program = "python3";
+  own.threads.emplace_back().call = call;
+  dumped.states = {own};
+  return dumped;
+}
+
+// Of a job that is silent as a whole, after a dump that shows these: which process is blamed, and why.
+struct Blamed {
+  std::string process;
+  std::string why;
+};
+Blamed AfterSilence(const Plan& plan, const std::vector<Event>& dumped) {
+  RunningJob job(plan);
+  job(DeadlinePassed{kSilenceTimer}, 2'000 * kMs);
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
+    OutputSeen seen{host, {}, {}};
+    for (ProcessId process = 0; process < plan.processes.size(); ++process) {
+      if (plan.processes[process].host != host) continue;
+      seen.processes.push_back(process);
+      seen.bytes.push_back(0);
+    }
+    job(seen, 2'000 * kMs);
+  }
+  for (const Event& event : dumped) job(event, 2'050 * kMs);
+  Lines last;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) last = job(Dumped(host), 2'100 * kMs);
+  return {last.at(1), job.supervisor.Ended(false).why};
+}
+
+// Workers alternate between two hosts.
+TEST(Dump, BlamesTheProcessForWhichTheOthersWait) {
+  Plan plan = SamplePlan({{"worker", 6}}, 2);
+  plan.silent_limit_ms = 1'000;
+  const auto all_at = [](const std::vector<std::string>& calls) {
+    std::vector<Event> events;
+    for (ProcessId process = 0; process < calls.size(); ++process) events.push_back(At(process, calls[process]));
+    return events;
+  };
+  const std::string first = "limit silent_job passed by 0";
+  const Blamed apart = AfterSilence(plan, all_at({"recv", "recv", "recv", "read", "recv", "recv"}));
+  EXPECT_EQ(apart.process, "limit silent_job passed by 3");
+  EXPECT_EQ(apart.why, "worker.3 is in another place than most of its role; none of its job wrote for 1.0 s");
+  EXPECT_EQ(AfterSilence(plan, all_at({"recv", "recv", "recv", "read", "recv", "futex"})).process,
+            "limit silent_job passed by 3")
+      << "two of one host";
+  EXPECT_EQ(AfterSilence(plan, all_at({"recv", "recv", "read", "read", "recv", "recv"})).process, first)
+      << "of two hosts";
+  EXPECT_EQ(AfterSilence(plan, all_at({"recv", "recv", "recv", "recv", "recv", "recv"})).process, first);
+  EXPECT_EQ(AfterSilence(plan, all_at({"recv", "read", "recv", "read", "recv", "read"})).process, first)
+      << "half of them are no majority";
+  EXPECT_EQ(AfterSilence(plan, all_at({"recv", "recv", "recv", "read", "recv"})).process,
+            "limit silent_job passed by 3")
+      << "one of the same host was not reported";
+  EXPECT_EQ(AfterSilence(plan, all_at({"recv", "recv", "read", "recv", "recv"})).process, first)
+      << "one of another host was not reported";
+  std::vector<Event> earlier = all_at({"recv", "recv", "recv", "recv", "recv", "recv"});
+  earlier[3] = At(3, "read", 7);
+  EXPECT_EQ(AfterSilence(plan, earlier).process, first) << "of another attempt";
+}
+
 TEST(Dump, CannotBeTakenWithoutRunningProcesses) {
   const Plan plan = SamplePlan({{"worker", 1}});
   Supervisor supervisor(plan);

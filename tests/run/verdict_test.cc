@@ -58,6 +58,16 @@ TEST(Verdict, StopsWhatFailsInTheSameWayAtTheSameStep) {
   Failures others = {At("exception", "n1", 120), At("exception", "n2", 120)};
   others[0].fingerprint = "other";
   EXPECT_EQ(On(others).verdict, RestartVerdict::kRestart);
+  Failures right_after_its_checkpoint = {At("exit", "n1", 120), At("exit", "n1", 120)};
+  right_after_its_checkpoint[0].fingerprint = "with its last line";
+  right_after_its_checkpoint[0].what = "exit (code 1): step #";
+  right_after_its_checkpoint[1].what = "exit (code 1)";
+  EXPECT_EQ(On(right_after_its_checkpoint).rule, "same failure again");
+  right_after_its_checkpoint[1].what = "exit (code 12)";
+  EXPECT_EQ(On(right_after_its_checkpoint).rule, "same host again");
+  right_after_its_checkpoint[1] = At("exit", "n1", 110);
+  right_after_its_checkpoint[1].what = "exit (code 1)";
+  EXPECT_EQ(On(right_after_its_checkpoint).rule, "same host again") << "at another step";
 }
 
 TEST(Verdict, ExcludesAHostOfTwoFailuresInARow) {

@@ -35,6 +35,9 @@ TEST(Dump, IsTakenBeforeASilentJobIsStopped) {
   EXPECT_EQ(job.result.exit_code, 1);
   ASSERT_EQ(job.report["dumps"].size(), 1U) << job.Text();
   EXPECT_EQ(job.report["dumps"][0]["why"], "silent_job");
+  EXPECT_EQ(job.report["first_failure"]["rank"], 2) << "the one that the others wait for";
+  EXPECT_EQ(job.report["first_failure"]["why"],
+            "is in another place than most of its role; none of its job wrote for 400 ms");
   ExpectOutlier(job.report["dumps"][0]);
   const std::string text = job.Text();
   EXPECT_NE(text.find("worker.2, unlike most of its role: waiting"), std::string::npos) << text;

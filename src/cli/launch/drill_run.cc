@@ -223,8 +223,9 @@ class Drill::State {
   Result<void> UseStubs(RunRequest& request) const;
   // Injects what is due until the head is over. Returns its exit code.
   int Follow(ForkedCopy& head, const std::string& run_dir);
-  // Returns whether the fault is over: injected, or missed.
-  bool Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head);
+  // kLater: it has to be tried again.
+  enum class Injection : std::uint8_t { kDone, kMissed, kLater };
+  Injection Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head);
   double UnnoticedAfter(const DrillFault& fault) const;
   void Judge(const std::string& run_dir, int exit_code);
   void JudgeResumption(const std::string& run, double at, const DrillEvidence& evidence,
@@ -475,9 +476,10 @@ int Drill::State::Follow(ForkedCopy& head, const std::string& run_dir) {
     }
     quiet_.reset();
     const DrillFault fault = faults_.front();
-    if (!Inject(fault, *control, head)) continue;
+    const Injection injection = Inject(fault, *control, head);
+    if (injection == Injection::kLater) continue;
     faults_.pop_front();
-    if (!EndsProcesses(fault)) continue;
+    if (injection == Injection::kMissed || !EndsProcesses(fault)) continue;
     quiet_ = Attempts(*status->processes);
     quiet_until_ = Now() + UnnoticedAfter(fault);
   }
@@ -489,7 +491,7 @@ double Drill::State::UnnoticedAfter(const DrillFault& fault) const {
   return (EndsWithSilence(fault) ? 2 * SilenceLimit(plan_, fault.target) : 0) + kUnnoticedS;
 }
 
-bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head) {
+Drill::State::Injection Drill::State::Inject(const DrillFault& fault, ControlConnection& control, ForkedCopy& head) {
   const double at = Now();
   if (fault.kind == FaultKind::kHead) {
     head_killed_ = true;
@@ -507,17 +509,17 @@ bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, F
     request.target = fault.target.empty() ? "head" : fault.target;
     request.lasts_ms = static_cast<std::uint64_t>(lasts * 1000);
     if (const auto answer = control.Ask(request); !answer) {
-      if (head.Over() || Sentence(answer.error()).find(kFaultUnderWay) != std::string::npos) return false;
+      if (head.Over() || Sentence(answer.error()).find(kFaultUnderWay) != std::string::npos) return Injection::kLater;
       printed_.faults.push_back({{}, at, DrillFaultText(fault), "missed", {}, Sentence(answer.error()), {}});
       printed_.ok = false;
-      return true;
+      return Injection::kMissed;
     }
     busy_until_ = Now() + fault.lasts;
     followed_at_ = busy_until_ + kFollowsWithinS;
   }
   const std::string line = fmt::format("muster: {:.1f} s: {}\n", at, DrillFaultText(fault));
   if (!options.json) std::fputs(PrintableLines(line).c_str(), stderr);
-  return true;
+  return Injection::kDone;
 }
 
 void Drill::State::Judge(const std::string& run_dir, int exit_code) {

@@ -58,7 +58,8 @@ std::string EndingText(const LimitPassed& event) {
   const std::string time = DurationText(static_cast<double>(event.ms) / 1000);
   if (event.limit == "ready") return fmt::format("was not ready within {}", time);
   if (event.limit == "time") return fmt::format("ran longer than {}", time);
-  return fmt::format("was the first to stop writing; none of its {} wrote for {}",
+  return fmt::format("{}; none of its {} wrote for {}",
+                     event.apart ? "is in another place than most of its role" : "was the first to stop writing",
                      event.limit == "silent_job" ? "job" : "role", time);
 }
 

@@ -335,6 +335,7 @@ struct LimitPassed {
   std::uint32_t attempt = 0;
   std::string limit;  // "ready", "time", "silent" (of the role), "silent_job"
   std::uint64_t ms = 0;
+  bool apart = false;  // of silence: the dump shows it in another place than most of its role (dump_places.h)
 
   bool operator==(const LimitPassed&) const = default;
 };

@@ -88,7 +88,8 @@ void Fields(V& v, FailureJudged& e) {
 }
 template <class V>
 void Fields(V& v, LimitPassed& e) {
-  v("process", e.process), v("attempt", e.attempt), v("limit", e.limit), v("ms", e.ms);
+  v("process", e.process), v("attempt", e.attempt), v("limit", e.limit), v("ms", e.ms),
+      v("apart", MayBeMissing(e.apart));
 }
 template <class V>
 void Fields(V&, RebindOrdered&) {}

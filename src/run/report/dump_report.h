@@ -39,16 +39,9 @@ struct DumpGroup {
   const ThreadState* thread() const;
 };
 
-// The index of the system process that defines the place of an attempt: its own, or, if it only waits for a child, that
-// child's. 0 if there is none.
-std::size_t PlaceOf(const std::vector<SystemProcessState>& states);
-
-// Two attempts are in the same place if the same program has the same frames in its main thread; without known frames,
-// if the state, wait channel and system call are the same. With known frames it does not matter whether a process is
-// running or sleeping at that moment, but whether it is stuck in the kernel or stopped. A process without known frames
-// counts as being in the place of the other processes of its role with the same kernel state, if they are all in one
-// place. Outliers come first, the smallest group before the others; then the plan's order. Processes that are not in
-// the plan are omitted, and those that `keep` rejects, although they count for their role.
+// One group for each place of a role (dump_places.h). Outliers come first, the smallest group before the others; then
+// the plan's order. Processes that are not in the plan are omitted, and those that `keep` rejects, although they count
+// for their role.
 std::vector<DumpGroup> FoldDump(const Plan& plan, const std::vector<ProcessDumped>& reported,
                                 const std::function<bool(ProcessId)>& keep = {});
 

@@ -17,10 +17,10 @@
 namespace muster {
 namespace {
 
-static_assert(std::equal(kStubFailureNames.begin(), kStubFailureNames.end(),
+static_assert(std::equal(kStubFailureNames.begin(), kStubFailureNames.end() - 1,
                          kFaultKindNames.begin() + static_cast<std::ptrdiff_t>(FaultKind::kExit),
                          kFaultKindNames.end()),
-              "a fault of a stub has the name of its failure");
+              "a fault of a stub has the name of its failure; to wait is none");
 
 constexpr std::uint64_t kSlowTurnMs = 50;
 constexpr MonotonicNs kStubListens = 100'000'000;  // after its start a stub knows the signals
@@ -88,7 +88,8 @@ tl::expected<void, std::string> RunFaults::InProcess(FaultInjected fault) {
     // The others wait for it, as in a collective.
     for (ProcessId other = 0; other < processes.size(); ++other) {
       const bool counts = run_.plan.roles[processes[other].role].ending != Ending::kNever;
-      if (other != process && counts && Runs(other)) Signal(other, run_.supervisor.attempt(other), SignalOf(*way));
+      if (other != process && counts && Runs(other))
+        Signal(other, run_.supervisor.attempt(other), SignalOf(StubFailure::kWait));
     }
   }
   if (stops && lasts_ms > 0) {

@@ -139,7 +139,7 @@ Plan RehearsalPlan(Plan plan, const RehearsalSettings& settings) {
 
 namespace {
 
-// "exception@40", of the process itself; of the others "hang@40" at the first step that one of them fails to do.
+// "exception@40", of the process itself; of the others "wait@40" at the first step that one of them fails to do.
 std::string DefectWord(const std::string& name, const std::vector<TrainingSettings::Defect>& defects) {
   const TrainingSettings::Defect* of_other = nullptr;
   for (const TrainingSettings::Defect& defect : defects) {
@@ -148,7 +148,7 @@ std::string DefectWord(const std::string& name, const std::vector<TrainingSettin
   }
   return of_other == nullptr
              ? std::string()
-             : fmt::format("{}@{}", kStubFailureNames[static_cast<std::size_t>(StubFailure::kHang)], of_other->step);
+             : fmt::format("{}@{}", kStubFailureNames[static_cast<std::size_t>(StubFailure::kWait)], of_other->step);
 }
 
 }  // namespace

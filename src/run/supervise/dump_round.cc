@@ -57,6 +57,7 @@ void DumpRound::Begin(std::string_view why, const std::vector<bool>& over, Order
   if (under_way_) return;
   under_way_ = true;
   waiting_ = {};
+  places_.clear();
   due_ = over;
   due_.flip();
   left_ = static_cast<std::uint32_t>(std::count(due_.begin(), due_.end(), true));
@@ -68,6 +69,37 @@ void DumpRound::DelaySilence(const SilenceWatch::Silent& silent, std::uint32_t a
   if (waiting_.silent) return;
   waiting_.silent = silent;
   waiting_.silent_attempt = attempt;
+}
+
+void DumpRound::Reported(const ProcessDumped& reported) {
+  if (under_way_ && reported.dump == number_) places_[reported.process] = {reported.attempt, PlaceIn(reported)};
+}
+
+std::optional<ProcessId> DumpRound::HeldUpBy(const SilenceScope& scope, const Plan& plan,
+                                             const ProcessStates& states) const {
+  std::vector<ProcessId> running;
+  std::vector<PlacedProcess> placed;
+  for (ProcessId process = 0; process < states.count(); ++process) {
+    const std::uint32_t role = plan.processes[process].role;
+    if (states.state(process) != ProcessState::kRunning || (scope.role && role != *scope.role)) continue;
+    const auto reported = places_.find(process);
+    const bool known = reported != places_.end() && reported->second.first == states.attempt(process);
+    running.push_back(process);
+    placed.push_back({role, known ? std::optional(reported->second.second) : std::nullopt});
+  }
+  const ComparedPlaces places = ComparePlaces(placed);
+  std::optional<ProcessId> first;
+  const auto elsewhere = [&](std::size_t i) { return plan.processes[running[i]].host != plan.processes[*first].host; };
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (!places.outlier[i]) continue;
+    if (!first) first = running[i];
+    if (elsewhere(i)) return std::nullopt;
+  }
+  if (!first) return std::nullopt;
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    if (elsewhere(i) && !placed[i].place) return std::nullopt;
+  }
+  return first;
 }
 
 bool DumpRound::Answered(std::uint32_t machine, std::uint32_t dump) {

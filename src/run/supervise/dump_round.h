@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "muster/event.h"
 #include "muster/plan.h"
+#include "run/journal/dump_places.h"
 #include "run/supervise/job_limits.h"
 
 namespace muster {
@@ -58,6 +61,14 @@ class DumpRound {
   void DelaySilence(const SilenceWatch::Silent& silent, std::uint32_t attempt);
   const Waiting& waiting() const { return waiting_; }
 
+  // The state of a process, of which the place is kept until the next dump.
+  void Reported(const ProcessDumped& reported);
+  // The process that holds up all others in the scope, which wait for it: the only outlier of the last dump, or the
+  // first of several on one host. Empty if there is none, if there are some on several hosts, or if a process of
+  // another host was not reported, which may be one. Outliers of stacks are also what ByteRobust replaces hosts for
+  // (arXiv 2509.16293).
+  std::optional<ProcessId> HeldUpBy(const SilenceScope& scope, const Plan& plan, const ProcessStates& states) const;
+
   // Records that the machine has sent all of that dump, or never will. Returns whether that completes the dump.
   bool Answered(std::uint32_t machine, std::uint32_t dump);
   // Ends the dump in progress; returns what waited for it.
@@ -69,6 +80,7 @@ class DumpRound {
   std::vector<bool> due_;  // by machine: whether its answer is missing
   std::uint32_t left_ = 0;
   Waiting waiting_;
+  std::map<ProcessId, std::pair<std::uint32_t, DumpPlace>> places_;  // with the attempt
 };
 
 }  // namespace muster

@@ -112,6 +112,7 @@ void Supervisor::On(const Event& event) {
                  [&](const DumpRequested&) {
                    if (CanDump()) dump_.Begin("asked", processes_.hosts().over(), orders_);
                  },
+                 [&](const ProcessDumped& e) { dump_.Reported(e); },
                  [&](const HostDumped& e) {
                    if (dump_.Answered(e.host, e.dump)) EndDump(true);
                  },
@@ -134,7 +135,7 @@ void Supervisor::On(const Event& event) {
                    if (e.error == 0 && e.process < states.count()) states.Signalled(e.process, e.signal == SIGKILL);
                  },
                  // Only for the report: they affect no decision.
-                 [](const FirstOutput&) {}, [](const EndEvidence&) {}, [](const ProcessDumped&) {}},
+                 [](const FirstOutput&) {}, [](const EndEvidence&) {}},
       event);
 }
 
@@ -175,7 +176,8 @@ void Supervisor::OnDeadline(std::uint64_t timer) {
     const auto process = static_cast<ProcessId>(timer - (of_time ? kProcessTimeTimers : kReadyTimers));
     if (states.state(process) != ProcessState::kRunning || !AtWork()) return;
     const Role& role = plan_.roles[plan_.processes[process].role];
-    PassLimit(process, of_time ? "time" : "ready", of_time ? role.limits.time_ms : role.ready.timeout_ms);
+    PassLimit(
+        {process, attempt(process), of_time ? "time" : "ready", of_time ? role.limits.time_ms : role.ready.timeout_ms});
   } else if (timer == kTimeTimer) {
     why_ = fmt::format("the time limit of {} passed", MsText(plan_.time_limit_ms));
     Apply(JobInput::kTimePassed);
@@ -203,11 +205,10 @@ void Supervisor::OnDeadline(std::uint64_t timer) {
   }
 }
 
-void Supervisor::PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, bool of_several) {
+void Supervisor::PassLimit(LimitPassed passed, bool of_several) {
   failing_ = {
-      {process, attempt(process)}, {HowEnded::Kind::kLimit, 1, std::string(limit), of_several}, orders_.now(), {}};
-  LimitPassed passed{process, attempt(process), std::string(limit), ms};
-  why_ = fmt::format("{} {}", ProcessName(plan_, plan_.processes[process]), EndingText(passed));
+      {passed.process, passed.attempt}, {HowEnded::Kind::kLimit, 1, passed.limit, of_several}, orders_.now(), {}};
+  why_ = fmt::format("{} {}", ProcessName(plan_, plan_.processes[passed.process]), EndingText(passed));
   orders_.Add(std::move(passed));
   Apply(processes_.Failed(failing_.who, failing_.end, why_, orders_));
 }
@@ -223,7 +224,10 @@ void Supervisor::EndDump(bool complete) {
   // A process that ended or was restarted meanwhile has shown activity.
   const auto& [scope, first, alone] = *waiting.silent;
   if (state(first) != ProcessState::kRunning || attempt(first) != waiting.silent_attempt) return;
-  PassLimit(first, scope.role ? "silent" : "silent_job", scope.limit_ms, !alone);
+  const std::optional<ProcessId> apart = dump_.HeldUpBy(scope, plan_, processes_.states());
+  const ProcessId blamed = apart.value_or(first);
+  PassLimit({blamed, attempt(blamed), scope.role ? "silent" : "silent_job", scope.limit_ms, apart.has_value()},
+            !apart && !alone);
 }
 
 void Supervisor::Apply(std::optional<JobInput> input) {

@@ -21,8 +21,9 @@
 //   replaces the host (ReplaceOrdered, answered by HostReplaced), and the host's processes are started again on it. If
 //   another process that would continue uses the address of the lost host, the whole job is restarted.
 // - A role starts when every process of the roles it comes after is ready. A process that exits before it is ready,
-//   misses its readiness timeout, or exceeds its role's time limit has failed; so has the process that fell silent
-//   first if a whole role or job is silent for its limit.
+//   misses its readiness timeout, or exceeds its role's time limit has failed; if a whole role or
+//   job is silent for its limit, so has the process that a dump shows apart from the others, or else the one that fell
+//   silent first.
 // - A death by a signal that muster did not send, close to a first failure that was an exit code, becomes the first
 //   failure afterwards (FailureTraced): peers of a killed process can be seen to end before it. So does a failure
 //   without a stop on another host that was earlier than the first one by more than the clock errors, but was reported
@@ -106,7 +107,7 @@ class Supervisor {
   void OnMachineOver(std::uint32_t machine, bool attested, const std::string& how);
   void OnDeadline(std::uint64_t timer);
   // A running process exceeded a limit: it has failed, although it still exists.
-  void PassLimit(ProcessId process, std::string_view limit, std::uint64_t ms, bool of_several = false);
+  void PassLimit(LimitPassed passed, bool of_several = false);
   // Ends the dump; then performs what waited for it.
   void EndDump(bool complete);
 

@@ -18,9 +18,18 @@ const std::vector<std::string> kAtAStep = {"exception", "exit", "crash", "memory
 const std::vector<std::string> kOfHost = {"exception", "exit",   "crash", "killed", "spawn",
                                           "unready",   "silent", "time",  "host"};
 
+// An attempt that fails right after the checkpoint from which it began may have written nothing: then its text is that
+// of the other without the last line.
+bool DifferByOutput(const FailureJudged& one, const FailureJudged& other) {
+  const std::string& shorter = one.what.size() < other.what.size() ? one.what : other.what;
+  const std::string& longer = &shorter == &one.what ? other.what : one.what;
+  return one.failure_class == other.failure_class && longer.starts_with(shorter + ": ");
+}
+
 // Of a process that is restarted alone, failures of others say nothing, except about a host.
 bool AreAlike(const FailureJudged& one, const FailureJudged& last, const VerdictRule& rule) {
-  if (rule.same_fingerprint && one.fingerprint != last.fingerprint) return false;
+  if (rule.same_fingerprint && one.fingerprint != last.fingerprint && !(rule.same_step && DifferByOutput(one, last)))
+    return false;
   if (rule.same_step && (!last.step || one.step != last.step)) return false;
   if (rule.same_host && (one.host_name != last.host_name || one.host_unclear || last.host_unclear)) return false;
   if (rule.same_shape && one.shape != last.shape) return false;

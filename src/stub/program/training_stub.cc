@@ -126,6 +126,14 @@ int TakenPort() {
   return taken ? errno : 0;
 }
 
+// For a peer that sends nothing.
+[[noreturn]] void AwaitPeer() {
+  std::array<int, 2> ends = {-1, -1};
+  char byte = 0;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) std::_Exit(kFailed);
+  for (;;) ::recv(ends[0], &byte, 1, 0);
+}
+
 int Fail(StubFailure way, std::uint64_t cause) {
   static constexpr std::array<std::string_view, 4> kExceptions = {
       "RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)",
@@ -143,9 +151,11 @@ int Fail(StubFailure way, std::uint64_t cause) {
     case StubFailure::kPort:
       return Raise("main", "server.bind(address)", OsError(TakenPort()));
     case StubFailure::kHang:
+      for (;;) ::pause();
+    case StubFailure::kWait:
       break;
   }
-  for (;;) ::pause();
+  AwaitPeer();
 }
 
 // What fails at some time has one cause or another, whatever the step.

@@ -16,9 +16,11 @@ enum class StubFailure : std::uint8_t {
   kException,  // as a Python program whose exception nobody handles
   kMemory,     // … that is out of memory on its device
   kPort,       // … that listens on a port which is taken
-  kHang        // it makes no further step
+  kHang,       // it makes no further step
+  kWait        // no failure: it waits for one that does not come, as in a collective
 };
-inline constexpr std::array<std::string_view, 5> kStubFailureNames = {"exit", "exception", "memory", "port", "hang"};
+inline constexpr std::array<std::string_view, 6> kStubFailureNames = {"exit", "exception", "memory",
+                                                                      "port", "hang",      "wait"};
 
 inline std::optional<StubFailure> StubFailureNamed(std::string_view name) {
   const auto found = std::find(kStubFailureNames.begin(), kStubFailureNames.end(), name);
