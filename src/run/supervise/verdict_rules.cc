@@ -24,17 +24,20 @@ constexpr std::int64_t kMaxTimes = 100;
 
 class RulesReader {
  public:
-  explicit RulesReader(const std::string& file) : place_{file, 0} {}
+  RulesReader(const LocatedJson& json, const std::string& file) : json_(json), place_{file, 1} {}
 
-  Result<std::vector<VerdictRule>> Read(const Value& value) {
-    const Value::List* const list = value.AsList();
+  Result<std::vector<VerdictRule>> Read() {
+    const Value::List* const list = json_.value.AsList();
     if (list == nullptr || list->empty() || list->size() > kMaxVerdictRules) {
       Wrong(fmt::format("the file must be a list of 1 to {} rules", kMaxVerdictRules),
             R"([{"name": "bad memory", "verdict": "exclude_host", "mentions": "ECC", "because": "…"}, "..."])");
       return Fail(std::move(problems_));
     }
     bool others = false;
-    for (const Value& each : *list) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Value& each = (*list)[i];
+      number_ = i + 1;
+      place_.line = json_.elements.at("")[i];
       if (each.AsString() != nullptr && *each.AsString() == kOthers) {
         if (others) Wrong(fmt::format("{} is there twice", Quoted(kOthers)));
         others = true;
@@ -52,8 +55,10 @@ class RulesReader {
       }
       rules_.insert(rules_.begin() + static_cast<std::ptrdiff_t>(others_at_), rest.begin(), rest.end());
     }
-    if (!problems_.empty()) return Fail(std::move(problems_));
-    return std::move(rules_);
+    if (problems_.empty()) return std::move(rules_);
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const Diagnostic& a, const Diagnostic& b) { return a.place.line < b.place.line; });
+    return Fail(std::move(problems_));
   }
 
  private:
@@ -85,8 +90,10 @@ class RulesReader {
     VerdictRule rule;
     rule.verdict = RestartVerdict::kRestart;
     bool has_verdict = false;
+    const Place begin = place_;
     for (const auto& [name, field] : *map) {
-      of_ = fmt::format("{} of rule {}", Quoted(name), rules_.size() + 1);
+      of_ = fmt::format("{} of rule {}", Quoted(name), number_);
+      place_.line = json_.lines.at(fmt::format("[{}].{}", number_, name));
       if (name == "name") {
         rule.name = TextIn(field);
       } else if (name == "verdict") {
@@ -131,9 +138,10 @@ class RulesReader {
         Wrong(fmt::format("{} is not known", of_), DidYouMean(name, kNames));
       }
     }
+    place_ = begin;
     if (rule.name.empty() || !has_verdict || rule.because.empty()) {
       return Wrong(
-          fmt::format("rule {} needs name, verdict and because", rules_.size() + 1),
+          fmt::format("rule {} needs name, verdict and because", number_),
           "because is the evidence, in which " + Joined(kEvidencePlaceholders, ", ", " and ") + " are replaced");
     }
     Add(std::move(rule));
@@ -201,7 +209,9 @@ class RulesReader {
     return false;
   }
 
-  Place place_;
+  const LocatedJson& json_;
+  Place place_;             // of the rule, or of its member that is read
+  std::size_t number_ = 0;  // of the rule in the list, from 1
   Diagnostics problems_;
   std::vector<VerdictRule> rules_;
   std::size_t others_at_ = 0;
@@ -211,9 +221,9 @@ class RulesReader {
 }  // namespace
 
 Result<std::vector<VerdictRule>> VerdictRulesFromJson(std::string_view text, const std::string& file) {
-  const auto value = ValueFromJsonText(text, kMaxVerdictRulesFile);
-  if (!value) return Fail(Error("rules", {file, 0}, value.error()));
-  return RulesReader(file).Read(*value);
+  const auto json = LocatedJsonFromText(text);
+  if (!json) return Fail(Error("rules", {file, json.error().line}, json.error().message));
+  return RulesReader(*json, file).Read();
 }
 
 }  // namespace muster
