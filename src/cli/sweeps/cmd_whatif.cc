@@ -343,7 +343,7 @@ std::string VerdictsText(const PrintedVerdicts& printed, double end_of_run) {
 int WhatIfOfRun(const std::string& run_dir, const WhatIfOptions& options) {
   const auto site = GetSite();
   if (!site) return Refuse(site.error(), options.json);
-  const auto rules = ReadVerdictRules(options.rules.empty() ? site->facts.verdicts : options.rules);
+  const auto rules = ReadVerdictRules(site->facts, options.rules);
   if (!rules) return Refuse(rules.error(), options.json);
   const auto recorded = ReadRun(run_dir);
   if (!recorded) return Refuse(recorded.error(), options.json);
