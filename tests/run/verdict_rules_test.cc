@@ -76,10 +76,22 @@ TEST(VerdictRules, AreRefusedWithWhatIsWrong) {
             RuleNames{"wrong: \"classes\" of rule 1: there is no class \"exitt\""});
   EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "b", "classes": []}])"),
             RuleNames{"wrong: \"classes\" of rule 1 has no class: leave it out for all"});
-  EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "on {node}", "classes": ["engine"]}])"),
+  EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "on {node}", "classes": ["exit"]}])"),
             RuleNames{"wrong: \"because\" of rule 1 has \"{node}\", which nothing replaces"});
   EXPECT_EQ(NamesIn(R"(["...", "progress", "..."])"), RuleNames{"wrong: \"...\" is there twice"});
   EXPECT_EQ(NamesIn("["), RuleNames{"wrong: not valid JSON at column 1"});
+}
+
+TEST(VerdictRules, ThatCannotApplyAreRefusedWithTheReason) {
+  const auto first = [](const std::string& text) {
+    const auto rules = VerdictRulesFromJson(text, "rules.json");
+    return rules ? std::string() : rules.error().front().message + "; " + rules.error().front().hint;
+  };
+  constexpr const char* kWhy = "leave it out: an allocation that ends stops the run, which is no failure";
+  EXPECT_EQ(first(R"(["end of the allocation", "..."])"),
+            std::string("muster has no rule \"end of the allocation\"; ") + kWhy);
+  EXPECT_EQ(first(R"([{"name": "n", "verdict": "stop", "because": "b", "classes": ["exit", "engine"]}])"),
+            std::string("\"classes\" of rule 1: there is no class \"engine\"; ") + kWhy);
 }
 
 TEST(VerdictRules, AreRefusedAtTheirLines) {

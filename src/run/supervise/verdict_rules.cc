@@ -22,6 +22,11 @@ constexpr std::string_view kOthers = "...";  // all rules of muster that the fil
 constexpr std::size_t kMaxRuleText = 500;    // bytes of a text
 constexpr std::int64_t kMaxTimes = 100;
 
+// A rule and a class of earlier versions, which never applied.
+constexpr std::string_view kEndOfAllocation = "end of the allocation";
+constexpr std::string_view kEngineClass = "engine";
+constexpr const char* kNoFailure = "leave it out: an allocation that ends stops the run, which is no failure";
+
 class RulesReader {
  public:
   RulesReader(const LocatedJson& json, const std::string& file) : json_(json), place_{file, 1} {}
@@ -80,7 +85,8 @@ class RulesReader {
       if (rule.name == name) return Add(rule);
       names.push_back(rule.name);
     }
-    Wrong(fmt::format("muster has no rule {}", Quoted(name)), DidYouMean(name, names));
+    Wrong(fmt::format("muster has no rule {}", Quoted(name)),
+          name == kEndOfAllocation ? kNoFailure : DidYouMean(name, names));
   }
 
   void Rule(const Value& value) {
@@ -150,11 +156,10 @@ class RulesReader {
   void Classes(const Value& value, VerdictRule& rule) {
     rule.classes = TextsIn(value);
     if (rule.classes.empty()) Wrong(fmt::format("{} has no class: leave it out for all", of_));
-    std::vector<std::string> known(kFailureClassNames.begin(), kFailureClassNames.end());
-    known.emplace_back(kEngineClass);
+    const std::vector<std::string> known(kFailureClassNames.begin(), kFailureClassNames.end());
     for (const std::string& name : rule.classes) {
       if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
-      const std::string hint = DidYouMean(name, known);
+      const std::string hint = name == kEngineClass ? kNoFailure : DidYouMean(name, known);
       Wrong(fmt::format("{}: there is no class {}", of_, Quoted(name)),
             hint.empty() ? Joined(known, ", ", " and ") + " are classes of failures" : hint);
     }
