@@ -92,6 +92,12 @@ TEST(VerdictRules, ThatCannotApplyAreRefusedWithTheReason) {
             std::string("muster has no rule \"end of the allocation\"; ") + kWhy);
   EXPECT_EQ(first(R"([{"name": "n", "verdict": "stop", "because": "b", "classes": ["exit", "engine"]}])"),
             std::string("\"classes\" of rule 1: there is no class \"engine\"; ") + kWhy);
+  EXPECT_EQ(first(R"(["...", "none"])"),
+            "\"none\" stands for no rule, where none applies: the verdict is \"restart\" then; leave it out");
+  for (const std::string name : {"none", "..."}) {
+    EXPECT_EQ(first(R"([{"name": ")" + name + R"(", "verdict": "stop", "because": "b"}])"),
+              "rule 1 cannot have the name \"" + name + "\"; give it another one");
+  }
 }
 
 TEST(VerdictRules, AreRefusedAtTheirLines) {

@@ -18,6 +18,8 @@
 namespace muster {
 namespace {
 
+constexpr const char* kNoneIsNoRule =
+    "\"none\" stands for no rule, where none applies: the verdict is \"restart\" then";
 constexpr std::string_view kOthers = "...";  // all rules of muster that the file does not name
 constexpr std::size_t kMaxRuleText = 500;    // bytes of a text
 constexpr std::int64_t kMaxTimes = 100;
@@ -85,6 +87,7 @@ class RulesReader {
       if (rule.name == name) return Add(rule);
       names.push_back(rule.name);
     }
+    if (name == kNoVerdictRule) return Wrong(kNoneIsNoRule, "leave it out");
     Wrong(fmt::format("muster has no rule {}", Quoted(name)),
           name == kEndOfAllocation ? kNoFailure : DidYouMean(name, names));
   }
@@ -145,6 +148,8 @@ class RulesReader {
       }
     }
     place_ = begin;
+    if (rule.name == kNoVerdictRule || rule.name == kOthers)
+      return Wrong(fmt::format("rule {} cannot have the name {}", number_, Quoted(rule.name)), "give it another one");
     if (rule.name.empty() || !has_verdict || rule.because.empty()) {
       return Wrong(
           fmt::format("rule {} needs name, verdict and because", number_),
