@@ -506,8 +506,10 @@ bool Drill::State::Inject(const DrillFault& fault, ControlConnection& control, F
     request.fault = kFaultKindNames[static_cast<std::size_t>(fault.kind)];
     request.target = fault.target.empty() ? "head" : fault.target;
     request.lasts_ms = static_cast<std::uint64_t>(lasts * 1000);
-    if (const auto answer = control.Ask(request); !answer) {
-      if (head.Over() || Sentence(answer.error()).find(kFaultUnderWay) != std::string::npos) return false;
+    const auto answer = control.Ask(request);
+    if (answer && answer->under_way) return false;
+    if (!answer) {
+      if (head.Over()) return false;
       printed_.faults.push_back({{}, at, DrillFaultText(fault), "missed", {}, Sentence(answer.error()), {}});
       printed_.ok = false;
       return true;
