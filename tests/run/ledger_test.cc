@@ -539,6 +539,31 @@ TEST(Ledger, IsWrittenExactly) {
             "  total                           6.0000\n");
 }
 
+TEST(Ledger, IsPrintedInAUnitOfWhichItHasOne) {
+  const auto printed = [](std::uint64_t kept, std::uint64_t lost) {
+    Ledger ledger;
+    ledger.runs = 1;
+    ledger.Of(LedgerRow::kKept) = kept;
+    ledger.Of(LedgerRow::kLost) = lost;
+    return LedgerText(ledger, "device");
+  };
+  EXPECT_EQ(printed(3'599 * kNs, 1 * kNs),
+            "ledger of 1 run, in device hours\n"
+            "  productive kept                 0.9997  100.0 %\n"
+            "  productive lost                 0.0003    0.0 %\n"
+            "  total                           1.0000\n");
+  EXPECT_EQ(printed(3'599 * kNs, 2'000'000),
+            "ledger of 1 run, in device seconds\n"
+            "  productive kept               3599.000  100.0 %\n"
+            "  productive lost                  0.002    0.0 %\n"
+            "  total                         3599.002\n");
+  EXPECT_EQ(printed(40'000'000, 10'000'500),
+            "ledger of 1 run, in device milliseconds\n"
+            "  productive kept                 40.000   80.0 %\n"
+            "  productive lost                 10.001   20.0 %\n"
+            "  total                           50.001\n");
+}
+
 TEST(Ledger, MarksWhatDrillsHaveUsed) {
   const auto run = [](bool drill, bool fault) {
     WrittenJournal journal(TwoWorkers());
@@ -562,7 +587,7 @@ TEST(Ledger, MarksWhatDrillsHaveUsed) {
   EXPECT_EQ(both.drilled, drill.rows);
   const std::string text = LedgerText(both, "device");
   EXPECT_EQ(text.find("ledger of 2 runs, 1 of them a drill, in device"), 0U) << text;
-  EXPECT_NE(text.find("  productive lost                 0.0989   87.3 %   0.0494 in drills\n"), std::string::npos)
+  EXPECT_NE(text.find("  productive lost                356.000   87.3 %   178.000 in drills\n"), std::string::npos)
       << text;
   const auto json = nlohmann::json::parse(JsonOf<LedgerForms>(PrintedOf(both, "device"), 2));
   EXPECT_EQ(json["runs"], 2);

@@ -502,6 +502,20 @@ std::string ContinuedRun(const RunHistory& history) {
 
 namespace {
 
+// In which all rows of a ledger are printed: the largest of which it has at least one.
+struct LedgerUnit {
+  std::string_view name;
+  double ns;
+  int decimals;
+};
+
+LedgerUnit UnitOf(DeviceNs total) {
+  constexpr std::uint64_t kHour = 3'600 * kSecond;
+  if (total >= kHour) return {"hours", kHour, 4};
+  if (total >= kSecond) return {"seconds", kSecond, 3};
+  return {"milliseconds", kMillisecond, 3};
+}
+
 // "4 runs", "4 runs, 1 of them a drill", "4 drills".
 std::string RunsText(const Ledger& ledger) {
   if (ledger.drills == ledger.runs && ledger.runs > 0) return Counted(ledger.runs, "drill");
@@ -517,15 +531,18 @@ std::string RunsText(const Ledger& ledger) {
 std::string LedgerText(const Ledger& ledger, std::string_view counts) {
   const DeviceNs total = ledger.Total();
   const bool has_both = ledger.drills > 0 && ledger.drills < ledger.runs;
-  const auto hours = [](DeviceNs amount) { return static_cast<double>(amount) / 3.6e12; };
-  std::string text = fmt::format("ledger of {}, in {} hours\n", RunsText(ledger), counts);
+  const LedgerUnit unit = UnitOf(total);
+  const auto number = [&unit](DeviceNs amount) {
+    return fmt::format("{:.{}f}", static_cast<double>(amount) / unit.ns, unit.decimals);
+  };
+  std::string text = fmt::format("ledger of {}, in {} {}\n", RunsText(ledger), counts, unit.name);
   const auto line = [&](std::string_view name, DeviceNs amount, DeviceNs drilled, std::size_t indent) {
     if (amount == 0) return;
     std::string label(name);
     std::replace(label.begin(), label.end(), '_', ' ');
     const double share = total == 0 ? 0 : 100 * static_cast<double>(amount) / static_cast<double>(total);
-    text += fmt::format("  {:<24}{:>14.4f}  {:>5.1f} %", std::string(indent, ' ') + label, hours(amount), share);
-    if (has_both && drilled > 0) text += fmt::format("   {:.4f} in drills", hours(drilled));
+    text += fmt::format("  {:<24}{:>14}  {:>5.1f} %", std::string(indent, ' ') + label, number(amount), share);
+    if (has_both && drilled > 0) text += fmt::format("   {} in drills", number(drilled));
     text += '\n';
   };
   constexpr std::string_view kStarting = "starting_";
@@ -545,8 +562,8 @@ std::string LedgerText(const Ledger& ledger, std::string_view counts) {
   }
   line(kUnknownRowName, ledger.Unknown(), SumFrom(kFirstUnknownRow, ledger.drilled), 0);
   for (std::size_t i = kFirstUnknownRow; i < kLedgerRows; ++i) line(kRowNames[i], ledger.rows[i], ledger.drilled[i], 2);
-  text += fmt::format("  {:<24}{:>14.4f}", "total", hours(total));
-  if (has_both) text += fmt::format("           {:.4f} in drills", hours(SumFrom(0, ledger.drilled)));
+  text += fmt::format("  {:<24}{:>14}", "total", number(total));
+  if (has_both) text += fmt::format("           {} in drills", number(SumFrom(0, ledger.drilled)));
   return text + '\n';
 }
 
