@@ -143,8 +143,10 @@
 
   muster.ledgerBar = (ledger) => {
     if (!ledger) return "";
-    const { counts, total, rows } = ledger;
-    const share = (row) => `${((100 * row.seconds) / total).toFixed(1)} %`;
+    const { counts, total, rows, runs, drills } = ledger;
+    const percent = (seconds) => `${((100 * seconds) / total).toFixed(1)} %`;
+    const share = (row) => percent(row.seconds) + (drills < runs && row.drilled > 0 ? `, ${percent(row.drilled)} in drills` : "");
+    const of = !drills ? "" : drills < runs ? `, with ${muster.plural(drills, "drill")} among ${runs} runs` : drills === 1 ? " in a drill" : ` in ${drills} drills`;
     const name = (row) => row.name.replaceAll("_", " ");
     const bar = el("div", { class: "bar", role: "img", "aria-label": `${counts} time: ${rows.map((row) => `${name(row)} ${share(row)}`).join(", ")}` });
     for (const row of rows) {
@@ -158,7 +160,7 @@
       dot.style.background = ledgerColour(row.name);
       return el("span", {}, dot, `${name(row)} ${share(row)}`);
     }));
-    return el("div", { class: "ledger" }, el("h3", {}, `Where ${muster.duration(total)} of ${counts} time went`), bar, key);
+    return el("div", { class: "ledger" }, el("h3", {}, `Where ${muster.duration(total)} of ${counts} time went${of}`), bar, key);
   };
 
   // Everything that a sweep was described by.

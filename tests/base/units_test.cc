@@ -85,7 +85,9 @@ TEST(DurationText, IsReadable) {
                                                   {125, "2 min 5 s"},
                                                   {3599.7, "1 h 0 min"},
                                                   {3780, "1 h 3 min"},
-                                                  {100 * 3600.0, "100 h 0 min"}};
+                                                  {23 * 3600.0 + 59 * 60, "23 h 59 min"},
+                                                  {86'399.7, "1 d 0 h"},
+                                                  {100 * 3600.0, "4 d 4 h"}};
   for (const auto& [length, text] : cases) EXPECT_EQ(DurationText(length), text) << length;
 }
 

@@ -141,8 +141,19 @@ TEST(LocatedJson, KnowsTheLineOfEveryKey) {
   ASSERT_TRUE(json);
   EXPECT_EQ(json->lines,
             (std::map<std::string, std::uint32_t>{
-                {"a", 2}, {"rdr", 3}, {"rdr.mode", 4}, {"rdr.mode.deep", 6}, {"rdr.path", 6}, {"b\n", 8}}));
+                {"a", 2}, {"rdr", 3}, {"rdr.mode", 4}, {"rdr.mode[2].deep", 6}, {"rdr.path", 6}, {"b\n", 8}}));
   EXPECT_EQ(json->value.AsMap()->at("a"), Value(1));
+}
+
+TEST(LocatedJson, KnowsTheLineOfEveryElement) {
+  const auto json = LocatedJsonFromText("[\"a\",\n7\n, true,\n{\"b\": [\n\n[1\n,2], {\n}]}\n, 8\n]\n");
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->elements, (std::map<std::string, std::vector<std::uint32_t>>{
+                                {"", {1, 2, 3, 4, 9}}, {"[4].b", {6, 7}}, {"[4].b[1]", {6, 7}}}));
+  EXPECT_EQ(json->lines, (std::map<std::string, std::uint32_t>{{"[4].b", 4}}));
+  const auto number = LocatedJsonFromText("7\n");
+  ASSERT_TRUE(number);
+  EXPECT_TRUE(number->elements.empty());
 }
 
 TEST(LocatedJson, SaysWhereItIsNone) {

@@ -103,6 +103,35 @@ TEST_F(AtSite, MistakesAreReportedAtTheirLine) {
   EXPECT_EQ(Muster({"plan", "recipe.lua", "--site", "nowhere.lua"}).exit_code, 2);
 }
 
+TEST_F(AtSite, EveryCommandRefusesTheSameRulesOfVerdicts) {
+  const std::vector<std::vector<std::string>> calls = {
+      {"check", "recipe.lua"},
+      {"check", "recipe.lua", "--json"},
+      {"plan", "recipe.lua"},
+      {"explain", "recipe.lua", "word"},
+      {"run", "recipe.lua", "--run-dir", project_ / "run"},
+      {"rehearse", "recipe.lua", "--run-dir", project_ / "run"},
+      {"simulate", "recipe.lua", "--between", "20d"},
+      {"sweep", "recipe.lua", "--grid", "word=a,b"},
+  };
+  const auto refused_with = [&](const std::string& place, const std::string& message) {
+    for (const std::vector<std::string>& call : calls) {
+      const CommandResult result = Muster(call);
+      EXPECT_EQ(result.exit_code, 2) << call[0] << result.out << result.err;
+      EXPECT_TRUE(Has(result.out + result.err, message)) << call[0] << result.out << result.err;
+      EXPECT_TRUE(call.back() == "--json" || Has(result.err, place)) << call[0] << result.err;
+    }
+    EXPECT_FALSE(fs::exists(project_ / "run") || fs::exists(project_ / "work/sweeps"));
+  };
+  Site("  devices = 0,\n  verdicts = \"verdicts.json\",");
+  refused_with("../muster.site.lua:4: ", "verdicts: ");
+  Write("verdicts.json", "[\n  \"progres\"\n]\n");
+  refused_with("/verdicts.json:2: ", "muster has no rule");
+  Write("verdicts.json", "[\n  \"progress\"\n]\n");
+  EXPECT_EQ(Muster(calls[0]).exit_code, 0);
+  EXPECT_EQ(Run({"run", "recipe.lua"}).empty(), false);
+}
+
 TEST_F(AtSite, AProjectFileThatOthersCanWriteIsRefused) {
   Site("  devices = 2,");
   ASSERT_EQ(::chmod((project_ / "muster.site.lua").c_str(), 0666), 0);

@@ -264,6 +264,15 @@ def ledger_bar(page):
     page.assertIn("Where 40 s of device time went", shown[0])
     page.assertIn("productive kept 75.0 %", shown[0])
     page.assertAlmostEqual(shown[1] / shown[2], 3, delta=0.1)
+    drilled = page.browser.js("""
+        const text = (runs, drills) => muster.ledgerBar({ counts: "device", total: 40, runs, drills, rows: [
+          { name: "productive_lost", seconds: 40, drilled: drills && 10 }] }).textContent;
+        return [text(2, 0), text(5, 2), text(1, 1)];""")
+    page.assertNotIn("drill", drilled[0])
+    page.assertIn("of device time went, with 2 drills among 5 runs", drilled[1])
+    page.assertIn("productive lost 100.0 %, 25.0 % in drills", drilled[1])
+    page.assertIn("of device time went in a drill", drilled[2])
+    page.assertNotIn("in drills", drilled[2])
 
 
 class SweepPage(Documented):

@@ -57,6 +57,16 @@ TEST(Drill, KillsHeadAndAgentAndLetsOtherRunsContinue) {
   EXPECT_TRUE(text.starts_with("drill of job lost: ")) << text;
   EXPECT_NE(text.find("  fault     head after "), std::string::npos) << text;
   EXPECT_EQ(text.find("checks"), std::string::npos) << "stubs of a drill check nothing: " << text;
+  const std::string last = drill.json["runs"][2]["run_dir"];
+  const auto ledger =
+      nlohmann::json::parse(drill.Muster({"report", "--ledger", last, "--json"}).out, nullptr, false)["ledger"];
+  EXPECT_EQ(ledger["runs"], 3) << ledger;
+  EXPECT_EQ(ledger["drills"]["runs"], 3) << ledger;
+  EXPECT_EQ(ledger["drills"]["rows"], ledger["rows"]);
+  const std::string spent = drill.Muster({"report", "--ledger", last}).out;
+  EXPECT_TRUE(spent.starts_with("ledger of 3 drills, in process slot ")) << spent;
+  const CommandResult hosts = drill.Muster({"hosts"});
+  EXPECT_EQ(hosts.out, "no run of yours has ended on any host yet\n") << "what was broken is no failure of a host";
 }
 
 TEST(Drill, ReportsAJobThatBeginsAgainAlthoughItHasACheckpoint) {

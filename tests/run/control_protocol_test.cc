@@ -105,6 +105,19 @@ TEST(ControlProtocol, NamesTheVersionsIfAnotherMusterRefuses) {
   EXPECT_EQ(ParseControlAnswer(R"({"error":"no","format":1,"ok":false})")->error, "no");
 }
 
+TEST(ControlProtocol, SaysThatAFaultIsUnderWay) {
+  for (const bool under_way : {true, false}) {
+    ControlAnswer answer;
+    answer.under_way = under_way;
+    const std::string line = ControlAnswerLine(answer);
+    EXPECT_EQ(line.find("under_way") != std::string::npos, under_way) << line;
+    const auto parsed = ParseControlAnswer(line.substr(0, line.size() - 1));
+    ASSERT_TRUE(parsed) << parsed.error();
+    EXPECT_EQ(parsed->under_way, under_way);
+    EXPECT_EQ(parsed->error, "");
+  }
+}
+
 TEST(ControlProtocol, RefusesInvalidAnswers) {
   for (const char* line :
        {"", "{}", "{\"format\":1}", "{\"format\":1,\"ok\":false}", "{\"format\":1,\"ok\":true,\"already\":false}",

@@ -190,7 +190,7 @@ TEST(SparesAdvice, IsGivenIfTheQueueCostsMoreThanTheSpares) {
   EXPECT_EQ(
       AdviceText(*advice),
       "2 spare hosts would keep 12.9 % more for each host: the job waited 10 h 0 min in the queue, and loses a host "
-      "every 30 h 0 min");
+      "every 1 d 6 h");
   const auto more = AdviseSpares(100 * kAnHour, remembered, 32, 2);
   ASSERT_TRUE(more);
   EXPECT_TRUE(AdviceText(*more).find(" more spare host") != std::string::npos) << AdviceText(*more);

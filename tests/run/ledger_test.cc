@@ -539,5 +539,65 @@ TEST(Ledger, IsWrittenExactly) {
             "  total                           6.0000\n");
 }
 
+TEST(Ledger, IsPrintedInAUnitOfWhichItHasOne) {
+  const auto printed = [](std::uint64_t kept, std::uint64_t lost) {
+    Ledger ledger;
+    ledger.runs = 1;
+    ledger.Of(LedgerRow::kKept) = kept;
+    ledger.Of(LedgerRow::kLost) = lost;
+    return LedgerText(ledger, "device");
+  };
+  EXPECT_EQ(printed(3'599 * kNs, 1 * kNs),
+            "ledger of 1 run, in device hours\n"
+            "  productive kept                 0.9997  100.0 %\n"
+            "  productive lost                 0.0003    0.0 %\n"
+            "  total                           1.0000\n");
+  EXPECT_EQ(printed(3'599 * kNs, 2'000'000),
+            "ledger of 1 run, in device seconds\n"
+            "  productive kept               3599.000  100.0 %\n"
+            "  productive lost                  0.002    0.0 %\n"
+            "  total                         3599.002\n");
+  EXPECT_EQ(printed(40'000'000, 10'000'500),
+            "ledger of 1 run, in device milliseconds\n"
+            "  productive kept                 40.000   80.0 %\n"
+            "  productive lost                 10.001   20.0 %\n"
+            "  total                           50.001\n");
+}
+
+TEST(Ledger, MarksWhatDrillsHaveUsed) {
+  const auto run = [](bool drill, bool fault) {
+    WrittenJournal journal(TwoWorkers());
+    RunBegan began;
+    began.drill = drill;
+    journal.Say(0, began);
+    journal.Say(2, AgentConnected{0, 1, 1, "n", {}, "", 0, 0}).Say(5, PlanBound{"/r", {}, {}, {}}).Start(10, 0);
+    if (fault) journal.Say(20, FaultInjected{});
+    return journal.Exit(100, 0, 0, 3).Exit(100, 1, 0, 3).End(100, 102, Cause::kFailed).Run();
+  };
+  EXPECT_EQ(LedgersOf(std::vector{run(false, false)}).front().drills, 0U);
+  EXPECT_EQ(LedgersOf(std::vector{run(false, true)}).front().drills, 1U) << "a journal of before drills were marked";
+  const Ledger drill = LedgersOf(std::vector{run(true, true)}).front();
+  EXPECT_EQ(drill.drilled, drill.rows);
+  const std::string alone = LedgerText(drill, "device");
+  EXPECT_EQ(alone.find("ledger of 1 drill, in device"), 0U) << alone;
+  EXPECT_EQ(alone.find("in drills"), std::string::npos) << alone;
+
+  const Ledger both = LedgerOf(std::vector{run(false, false), run(true, true)}).devices;
+  EXPECT_EQ(both.Of(LedgerRow::kLost), 2 * drill.Of(LedgerRow::kLost));
+  EXPECT_EQ(both.drilled, drill.rows);
+  const std::string text = LedgerText(both, "device");
+  EXPECT_EQ(text.find("ledger of 2 runs, 1 of them a drill, in device"), 0U) << text;
+  EXPECT_NE(text.find("  productive lost                356.000   87.3 %   178.000 in drills\n"), std::string::npos)
+      << text;
+  const auto json = nlohmann::json::parse(JsonOf<LedgerForms>(PrintedOf(both, "device"), 2));
+  EXPECT_EQ(json["runs"], 2);
+  EXPECT_EQ(json["drills"]["runs"], 1);
+  EXPECT_EQ(json["drills"]["rows"]["productive_lost"], 178.0);
+  EXPECT_EQ(json["drills"]["total"], 204.0);
+  const auto without = nlohmann::json::parse(
+      JsonOf<LedgerForms>(PrintedOf(LedgersOf(std::vector{run(false, false)}).front(), "device"), 2));
+  EXPECT_FALSE(without.contains("drills"));
+}
+
 }  // namespace
 }  // namespace muster

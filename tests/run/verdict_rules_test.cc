@@ -76,10 +76,62 @@ TEST(VerdictRules, AreRefusedWithWhatIsWrong) {
             RuleNames{"wrong: \"classes\" of rule 1: there is no class \"exitt\""});
   EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "b", "classes": []}])"),
             RuleNames{"wrong: \"classes\" of rule 1 has no class: leave it out for all"});
-  EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "on {node}", "classes": ["engine"]}])"),
+  EXPECT_EQ(NamesIn(R"([{"name": "n", "verdict": "stop", "because": "on {node}", "classes": ["exit"]}])"),
             RuleNames{"wrong: \"because\" of rule 1 has \"{node}\", which nothing replaces"});
   EXPECT_EQ(NamesIn(R"(["...", "progress", "..."])"), RuleNames{"wrong: \"...\" is there twice"});
-  EXPECT_EQ(NamesIn("[").size(), 1U);
+  EXPECT_EQ(NamesIn("["), RuleNames{"wrong: not valid JSON at column 1"});
+}
+
+TEST(VerdictRules, ThatCannotApplyAreRefusedWithTheReason) {
+  const auto first = [](const std::string& text) {
+    const auto rules = VerdictRulesFromJson(text, "rules.json");
+    return rules ? std::string() : rules.error().front().message + "; " + rules.error().front().hint;
+  };
+  constexpr const char* kWhy = "leave it out: an allocation that ends stops the run, which is no failure";
+  EXPECT_EQ(first(R"(["end of the allocation", "..."])"),
+            std::string("muster has no rule \"end of the allocation\"; ") + kWhy);
+  EXPECT_EQ(first(R"([{"name": "n", "verdict": "stop", "because": "b", "classes": ["exit", "engine"]}])"),
+            std::string("\"classes\" of rule 1: there is no class \"engine\"; ") + kWhy);
+  EXPECT_EQ(first(R"(["...", "none"])"),
+            "\"none\" stands for no rule, where none applies: the verdict is \"restart\" then; leave it out");
+  for (const std::string name : {"none", "..."}) {
+    EXPECT_EQ(first(R"([{"name": ")" + name + R"(", "verdict": "stop", "because": "b"}])"),
+              "rule 1 cannot have the name \"" + name + "\"; give it another one");
+  }
+}
+
+TEST(VerdictRules, AreRefusedAtTheirLines) {
+  const auto places = [](const std::string& text) {
+    std::vector<std::string> found;
+    const auto rules = VerdictRulesFromJson(text, "rules.json");
+    if (rules) return found;
+    for (const Diagnostic& problem : rules.error()) {
+      found.push_back(problem.place.file + ":" + std::to_string(problem.place.line) + " " + problem.message);
+    }
+    return found;
+  };
+  EXPECT_EQ(places("\n{}"), RuleNames{"rules.json:1 the file must be a list of 1 to 200 rules"});
+  EXPECT_EQ(places("[\"progress\",\n  \"...\",\n]"), RuleNames{"rules.json:3 not valid JSON at column 1"});
+  EXPECT_EQ(
+      places(R"([
+  {"name": "n",
+   "verdict": "stop",
+   "classes": ["exit",
+               "exitt"],
+   "tmes": 2,
+   "because": "on {node}"},
+  "progres",
+  7
+  , {"name": "m",
+     "because": "b"},
+  "...",
+  "progress", "..."
+])"),
+      (RuleNames{"rules.json:4 \"classes\" of rule 1: there is no class \"exitt\"",
+                 "rules.json:6 \"tmes\" of rule 1 is not known",
+                 "rules.json:7 \"because\" of rule 1 has \"{node}\", which nothing replaces",
+                 "rules.json:8 muster has no rule \"progres\"", "rules.json:9 7 is no rule",
+                 "rules.json:10 rule 4 needs name, verdict and because", "rules.json:13 \"...\" is there twice"}));
 }
 
 }  // namespace

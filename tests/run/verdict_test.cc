@@ -40,7 +40,7 @@ GivenVerdict On(const Failures& failures) { return GiveVerdict(failures, Default
 
 TEST(Verdict, OnAFirstFailureIsARestart) {
   for (const char* of : {"exception", "exit", "crash", "killed", "memory", "disk", "port", "spawn", "unready", "silent",
-                         "time", "host", "engine"}) {
+                         "time", "host"}) {
     EXPECT_EQ(On({At(of, "n1", 7)}).verdict, RestartVerdict::kRestart) << of;
   }
   EXPECT_EQ(On({At("exit", "n1")}).rule, kNoVerdictRule);
@@ -75,8 +75,6 @@ TEST(Verdict, ExcludesAHostOfTwoFailuresInARow) {
             (GivenVerdict{RestartVerdict::kExcludeHost, "same host again",
                           "the last 2 failures happened on n3, and none on the other hosts"}));
   EXPECT_EQ(On({At("host", "n2", 5), At("killed", "n3", 10), At("silent", "n3", 40)}).rule, "same host again");
-  EXPECT_EQ(On({At("killed", "n3", 10), At("engine", "n1", 20), At("silent", "n3", 40)}).rule, "same host again")
-      << "the end of an allocation says nothing about hosts";
   EXPECT_EQ(On({At("killed", "n3", 10), At("killed", "n2", 20), At("silent", "n3", 15)}).verdict,
             RestartVerdict::kRestart);
   Failures alone = {At("killed", "n3", 10), At("silent", "n3", 40)};
@@ -158,8 +156,8 @@ TEST(Verdict, FollowsTheOrderOfTheRules) {
   rules.insert(rules.begin(), {.name = "of the site",
                                .verdict = RestartVerdict::kStop,
                                .because = "{class} on {host} at {step}, {times}: {what}"});
-  EXPECT_EQ(GiveVerdict(Failures{At("engine", "n1")}, rules),
-            (GivenVerdict{RestartVerdict::kStop, "of the site", "engine on n1 at unknown, 1: engine: a failure"}));
+  EXPECT_EQ(GiveVerdict(Failures{At("port", "n1")}, rules),
+            (GivenVerdict{RestartVerdict::kStop, "of the site", "port on n1 at unknown, 1: port: a failure"}));
 }
 
 // The first and last cells of the rows of a table of the page.
@@ -184,7 +182,6 @@ TEST(Verdict, HasTheRulesOfItsPageInTheirOrder) {
   std::vector<std::string> known;
   for (const VerdictRule& rule : DefaultVerdictRules())
     known.push_back(rule.name + ": " + std::string(RestartVerdictName(rule.verdict)));
-  known.emplace_back("none: restart");
   EXPECT_EQ(described, known);
 }
 
@@ -300,14 +297,6 @@ const std::vector<LifeClass>& LifeClasses() {
        [](Job& job) {
          if (job.attempts > 2) return std::optional<Failed>();
          return std::optional(Failed{"port", job.AnySlot(), job.draw.Between(1, 20)});
-       }},
-      {"preemption", Truth::kTransient,
-       [](Job& job) {
-         return std::optional(Failed{"engine", 0, job.draw.Weibull(kBetweenFailures)});
-       }},
-      {"time limit", Truth::kTransient,
-       [](Job&) {
-         return std::optional(Failed{"engine", 0, 12 * kHour});
        }},
       {"bad host", Truth::kHost,
        [](Job& job) {

@@ -173,7 +173,7 @@ TEST(Simulate, SweepsAboutTheBestIntervalWithRememberedFailures) {
   }
   EXPECT_EQ(shown["settings"][shown["most_kept"].get<std::size_t>()]["rows"]["kept"]["median"], most);
   const CommandResult text = simulate({"--spare-hosts", "0,1"});
-  EXPECT_NE(text.out.find("a host fails every 640 h 0 min (3 failures in 1920 h 0 min of all 2 remembered hosts)"),
+  EXPECT_NE(text.out.find("a host fails every 26 d 16 h (3 failures in 80 d 0 h of all 2 remembered hosts)"),
             std::string::npos)
       << text.out;
   EXPECT_NE(text.out.find("most is kept"), std::string::npos) << text.out;

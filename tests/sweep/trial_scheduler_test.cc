@@ -87,6 +87,8 @@ TEST(TrialScheduler, DoesNotRetryWhatAVerdictStops) {
     scheduled.scheduler->Ended(0, Crashed(7));
     const auto& ended = std::get<AttemptEnded>(scheduled.entries.back());
     EXPECT_EQ(ended.again, !verdict);
+    EXPECT_EQ(ended.verdict, verdict ? "stop" : "");
+    EXPECT_EQ(ended.rule, verdict ? "same failure again" : "");
     EXPECT_EQ(ended.why, verdict
                              ? "worker.0 exited with code 3; not retried: the same failure happened 2 times at step 7"
                              : "worker.0 exited with code 3");

@@ -88,7 +88,40 @@ TEST(Sweep, JudgesFailuresOfATrialUnderTwoHeads) {
   EXPECT_TRUE(ended[0]["again"]);
   EXPECT_TRUE(ended[1]["interrupted"]);
   EXPECT_TRUE(Says(ended[2]["why"], "not retried: the same failure happened 2 times at step 5")) << ended[2];
+  EXPECT_EQ(ended[0]["verdict"], "restart");
+  EXPECT_EQ(ended[2]["verdict"], "stop");
+  EXPECT_EQ(ended[2]["rule"], "same failure again");
   EXPECT_EQ(sweep.Wrong(1), "");
+
+  // What other rules would have done looks at the same failures.
+  const auto whatif = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "whatif");
+    words.emplace_back("--json");
+    const CommandResult result = sweep.Muster(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out);
+  };
+  const json same = whatif({"s:0"});
+  ASSERT_EQ(same["failures"].size(), 2U) << same;
+  EXPECT_EQ(same["trial"], "s:0");
+  EXPECT_EQ(same["differ"], 0);
+  EXPECT_EQ(same["failures"][0]["attempt"], 1);
+  EXPECT_EQ(same["failures"][0]["verdict"], "restart");
+  EXPECT_EQ(same["failures"][1]["attempt"], 3);
+  EXPECT_EQ(same["failures"][1]["verdict"], "stop");
+  EXPECT_EQ(same["failures"][1]["was_rule"], "same failure again");
+  sweep.Write("rules.json", R"([{"name": "once", "verdict": "stop", "because": "no second attempt"}])");
+  const json once = whatif({"s:0", "--rules", "rules.json"});
+  ASSERT_EQ(once["failures"].size(), 1U) << once;
+  EXPECT_EQ(once["differ"], 1);
+  EXPECT_EQ(once["prevented"], 1);
+  const CommandResult text = sweep.Muster({"whatif", "s:0", "--rules", "rules.json"});
+  EXPECT_TRUE(Says(text.out, "(it was: restart, none)")) << text.out;
+  EXPECT_TRUE(Says(text.out, "the trial would not have been retried: without the 1 failed attempt that followed"))
+      << text.out;
+  const json attempt = whatif({"s:0.3"});
+  EXPECT_EQ(attempt["failures"].size(), 1U) << "an attempt is a run by itself: " << attempt;
+  EXPECT_FALSE(attempt.contains("trial"));
 }
 
 TEST(Sweep, IsComparedWithOneUnderTheFormerNameOfAParameter) {

@@ -29,7 +29,8 @@ const serve = (globalThis.serve = {});
     if (typeof seconds !== "number") return "";
     if (seconds < 60) return `${seconds.toFixed(1)} s`;
     if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
-    return `${(seconds / 3600).toFixed(1)} h`;
+    if (seconds < 86400) return `${(seconds / 3600).toFixed(1)} h`;
+    return `${Math.floor(seconds / 86400)} d ${Math.floor(seconds / 3600) % 24} h`;
   };
   serve.time = (utc) => (utc ? utc.replace("T", " ").replace(/(\.\d+)?Z?$/, "Z") : "");
 

@@ -169,7 +169,9 @@ std::string DurationText(double seconds) {
   if (seconds < 59.95) return rounded(seconds, 1) + " s";
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
-  return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+  constexpr std::int64_t kDay = 86'400;
+  if (whole < kDay) return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+  return std::to_string(whole / kDay) + " d " + std::to_string(whole % kDay / 3600) + " h";
 }
 
 }  // namespace muster

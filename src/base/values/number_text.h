@@ -54,7 +54,7 @@ std::optional<double> ParseDuration(std::string_view text);
 // the example if the text is no number.
 std::string DurationHint(std::string_view text, std::string_view example);
 
-// "1.2 s", "340 ms", "2 min 5 s", "1 h 3 min": for people.
+// "1.2 s", "340 ms", "2 min 5 s", "1 h 3 min", "2 d 5 h": for people.
 std::string DurationText(double seconds);
 
 // Nanoseconds as seconds.

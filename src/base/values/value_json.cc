@@ -93,7 +93,7 @@ namespace {
 // Builds the Value while parsing, in order to detect duplicate keys and excessive depth (the DOM would hide both).
 class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  // `line_now`, if given, returns the current line for every key.
+  // `line_now`, if given, returns the line of the last byte read, for every key and every element of a list.
   explicit ValueBuilder(std::size_t most_bytes, std::function<std::uint32_t()> line_now = nullptr)
       : most_bytes_(most_bytes), line_now_(std::move(line_now)) {}
 
@@ -138,6 +138,7 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::string error;
   std::optional<std::size_t> error_position;  // of invalid JSON: bytes read
   std::map<std::string, std::uint32_t> lines;
+  std::map<std::string, std::vector<std::uint32_t>> elements;
 
  private:
   struct Container {
@@ -155,15 +156,28 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
     constexpr std::size_t kMaxDepth = 64;
     if (open_.size() >= kMaxDepth) return Refuse("nested deeper than 64");
     std::string path;
-    if (!open_.empty() && !Take(open_.back().path.size() + open_.back().key_path.size())) return false;
-    if (!open_.empty()) path = open_.back().value.AsMap() != nullptr ? open_.back().key_path : open_.back().path;
+    if (line_now_ && !open_.empty()) {
+      const Container& outer = open_.back();
+      if (!Take(outer.path.size() + outer.key_path.size()) || !Locate()) return false;
+      const Value::List* const list = outer.value.AsList();
+      path = list == nullptr ? outer.key_path : outer.path + "[" + std::to_string(list->size() + 1) + "]";
+    }
     open_.push_back({std::move(container), std::move(path), {}, {}});
+    return true;
+  }
+  // Records the line of an element that begins, or is read in whole, if the value is in a list.
+  bool Locate() {
+    if (!line_now_ || open_.empty() || open_.back().value.AsList() == nullptr) return true;
+    const auto [lines_of_list, is_new] = elements.try_emplace(open_.back().path);
+    constexpr std::size_t kNode = 64;
+    if (!Take(sizeof(std::uint32_t) + (is_new ? kNode + open_.back().path.size() : 0))) return false;
+    lines_of_list->second.push_back(line_now_());
     return true;
   }
   bool Close() {
     Value closed = std::move(open_.back().value);
     open_.pop_back();
-    return Add(std::move(closed));
+    return Put(std::move(closed));
   }
   // Reserves so many bytes; false if the limit is exceeded.
   bool Take(std::size_t bytes) {
@@ -171,7 +185,8 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
     if (bytes_ <= most_bytes_) return true;
     return Refuse("it would take more than " + std::to_string(most_bytes_ >> 20) + " MiB of memory");
   }
-  bool Add(Value value) {
+  bool Add(Value value) { return Locate() && Put(std::move(value)); }
+  bool Put(Value value) {
     if (!Take(sizeof value)) return false;
     if (open_.empty()) {
       result = std::move(value);
@@ -193,7 +208,7 @@ class ValueBuilder : public nlohmann::json_sax<nlohmann::json> {
 };
 
 // An iterator over a text that exposes how far the parser has read, which the parser itself does not. When the parser
-// reports a key, it has read exactly to the key's closing quote.
+// reports a key, it has read exactly to the key's closing quote; a number, one byte more.
 class WatchedIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -235,7 +250,7 @@ tl::expected<Value, std::string> ValueFromJsonText(std::string_view text, std::s
 
 namespace {
 
-// `with_lines`: of all keys.
+// `with_lines`: of all keys and elements.
 tl::expected<LocatedJson, JsonProblem> FromFile(std::string_view text, bool with_lines) {
   if (text.starts_with(kByteOrderMark)) {
     return tl::unexpected(JsonProblem{"not valid JSON: it begins with a byte order mark", 1});
@@ -246,15 +261,17 @@ tl::expected<LocatedJson, JsonProblem> FromFile(std::string_view text, bool with
   const char* counted = begin;
   std::uint32_t line = 1;
   const auto line_at = [&](const char* position) {
+    if (position <= counted) return line;
     line += static_cast<std::uint32_t>(std::count(counted, position, '\n'));
     counted = position;
     return line;
   };
   ValueBuilder builder(kMaxJsonFileBytes,
-                       with_lines ? [&] { return line_at(reached); } : std::function<std::uint32_t()>());
+                       with_lines ? [&] { return line_at(reached - 1); } : std::function<std::uint32_t()>());
   const bool parsed =
       nlohmann::json::sax_parse(WatchedIterator(begin, &reached), WatchedIterator(end, &reached), &builder);
-  if (parsed && builder.result) return LocatedJson{*std::move(builder.result), std::move(builder.lines)};
+  if (parsed && builder.result)
+    return LocatedJson{*std::move(builder.result), std::move(builder.lines), std::move(builder.elements)};
 
   JsonProblem problem{builder.error.empty() ? "not valid JSON" : std::move(builder.error), 1};
   const char* last = std::max(counted, reached);

@@ -55,11 +55,12 @@ struct JsonProblem {
 };
 tl::expected<Value, JsonProblem> ValueFromJsonFile(std::string_view text);
 
-// A value with the lines of all keys of objects: "rdr.mode" -> 3. Keys of objects inside lists have the path of the
-// list.
+// A value with the lines of all keys of objects, by path, "rdr.mode" -> 3, and of all elements of lists, by the path of
+// their list, "" for the outermost value. The path of an element counts from 1: "rdr.mode[2].name".
 struct LocatedJson {
   Value value;
   std::map<std::string, std::uint32_t> lines;
+  std::map<std::string, std::vector<std::uint32_t>> elements;
 };
 tl::expected<LocatedJson, JsonProblem> LocatedJsonFromText(std::string_view text);
 

@@ -439,7 +439,7 @@ Result<void> RunCall::ReadSurroundings() {
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   request_.for_group = site->facts.access == SiteAccess::kGroup;
-  auto verdict_rules = ReadVerdictRules(site->facts.verdicts);
+  auto verdict_rules = ReadVerdictRules(site->facts);
   if (!verdict_rules) return Fail(std::move(verdict_rules.error()));
   request_.verdict_rules = *std::move(verdict_rules);
   if (attempt_) attempt_->Prepare(request_);

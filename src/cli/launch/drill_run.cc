@@ -508,8 +508,10 @@ Drill::State::Injection Drill::State::Inject(const DrillFault& fault, ControlCon
     request.fault = kFaultKindNames[static_cast<std::size_t>(fault.kind)];
     request.target = fault.target.empty() ? "head" : fault.target;
     request.lasts_ms = static_cast<std::uint64_t>(lasts * 1000);
-    if (const auto answer = control.Ask(request); !answer) {
-      if (head.Over() || Sentence(answer.error()).find(kFaultUnderWay) != std::string::npos) return Injection::kLater;
+    const auto answer = control.Ask(request);
+    if (answer && answer->under_way) return Injection::kLater;
+    if (!answer) {
+      if (head.Over()) return Injection::kLater;
       printed_.faults.push_back({{}, at, DrillFaultText(fault), "missed", {}, Sentence(answer.error()), {}});
       printed_.ok = false;
       return Injection::kMissed;

@@ -136,6 +136,8 @@ Result<BatchCall> FillRequest(const RunOptions& options, const CheckedStart& che
   if (filled) filled = ApplyNotify(request.plan, checked.notify);
   if (filled) filled = SetCallerEnvironment(request);
   if (!filled) return Fail(filled.error());
+  if (const auto site = GetSite(); !site) return Fail(site.error());
+  if (const auto rules = ReadVerdictRules(GetSite()->facts); !rules) return Fail(rules.error());
   request.tags = checked.tags;
   return call;
 }
@@ -351,8 +353,7 @@ bool SubmittedRun::FollowsVerdict() {
     failure.replaceable = !job_.jobs.page().requeue->exclude.empty();
   }
   const auto site = GetSite();
-  const auto rules =
-      site ? ReadVerdictRules(site->facts.verdicts) : Result<std::vector<VerdictRule>>(Fail(site.error()));
+  const auto rules = site ? ReadVerdictRules(site->facts) : Result<std::vector<VerdictRule>>(Fail(site.error()));
   if (!rules) {
     PrintDiagnostics(rules.error());
     return false;

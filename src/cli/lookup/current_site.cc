@@ -233,11 +233,13 @@ void ApplyRules(const CurrentSite& site, EvaluationOptions& options) {
   RecordSource(site.facts, "rules", "rules", options.site);
 }
 
-Result<std::vector<VerdictRule>> ReadVerdictRules(const std::string& file) {
+Result<std::vector<VerdictRule>> ReadVerdictRules(const SiteFacts& facts, const std::string& instead) {
+  const std::string& file = instead.empty() ? facts.verdicts : instead;
   if (file.empty()) return DefaultVerdictRules();
   const auto text = ReadSmallFile(file, kMaxVerdictRulesFile);
-  if (!text) return Fail(Error("file", {file, 0}, text.error()));
-  return VerdictRulesFromJson(*text, file);
+  if (text) return VerdictRulesFromJson(*text, file);
+  if (!instead.empty()) return Fail(Error("file", {file, 0}, text.error()));
+  return Fail(Error("file", facts.places.at("verdicts"), "verdicts: " + text.error()));
 }
 
 CurrentSite LibrariesAlone(const CurrentSite& site) {

@@ -37,8 +37,10 @@ Result<CurrentSite> GetSite();
 // The hosts of the site; none if it names none, or says that jobs run on this machine.
 Result<std::vector<SiteHost>> HostsOfSite(const SiteFacts& facts);
 
-// The rules of the file, or muster's if the name is empty. Kinds "file" and "rules".
-Result<std::vector<VerdictRule>> ReadVerdictRules(const std::string& file);
+// The rules of verdicts in the file that the site names, or in that of an option, which replaces it; muster's if there
+// is neither. Kind "file" if the file cannot be read, at the line of the site file that names it; "rules" for errors in
+// it.
+Result<std::vector<VerdictRule>> ReadVerdictRules(const SiteFacts& facts, const std::string& instead = {});
 
 // A copy without facts about machines and plans, for assumed machines.
 CurrentSite LibrariesAlone(const CurrentSite& site);

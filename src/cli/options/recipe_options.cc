@@ -358,6 +358,8 @@ Result<EvaluationOptions> PrepareEvaluation(const RecipeOptions& options) {
   auto site = GetSite();
   if (!site) return Fail(site.error());
   if (options.believed) *site = LibrariesAlone(*site);
+  // No plan depends on them, but a run would be refused.
+  if (const auto rules = ReadVerdictRules(site->facts); !rules) return Fail(rules.error());
   const auto run = options.believed ? std::nullopt : RunMeant(options.recipe);
   if (run) {
     if (auto named = CheckListIsNamed(options, "the run " + Quoted(options.recipe)); !named) return Fail(named.error());

@@ -288,7 +288,7 @@ class Simulating {
     policies_ = options_.policies;
     const auto site = GetSite();
     if (!site) return Fail(site.error());
-    auto rules = ReadVerdictRules(options_.rules.empty() ? site->facts.verdicts : options_.rules);
+    auto rules = ReadVerdictRules(site->facts, options_.rules);
     if (!rules) return Fail(std::move(rules.error()));
     rules_ = *std::move(rules);
     return {};

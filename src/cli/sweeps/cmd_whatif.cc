@@ -1,18 +1,21 @@
 // muster whatif: what other rules would have done. Of a sweep a rule of early stopping, by the recorded reports; of a
-// run rules of verdicts, by its recorded failures.
+// run or a trial rules of verdicts, by its recorded failures.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/system/unique_fd.h"
 #include "base/values/number_text.h"
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
@@ -31,7 +34,9 @@
 #include "run/journal/run_history.h"
 #include "run/supervise/verdict.h"
 #include "sweep/record/sweep_directory.h"
+#include "sweep/record/sweep_journal.h"
 #include "sweep/scheduler/host_pool.h"
+#include "sweep/scheduler/trial_failures.h"
 #include "sweep/scheduler/what_if.h"
 #include "wire/archive/json_fields.h"
 #include "wire/archive/json_schema.h"
@@ -283,90 +288,190 @@ int WhatIfOfSweep(const WhatIfOptions& options) {
   return kExitOk;
 }
 
-// --- of a run ---
+// --- of a run, or of a trial ---
 
 // What is printed as JSON, members in the order of their names.
 struct PrintedVerdict {
+  std::optional<std::uint64_t> attempt;  // of a trial, from 1
   std::string evidence;
   std::string host;
   std::string process;
   std::string rule;
   double seconds = 0;  // since the run began
   std::string verdict;
-  std::string was;  // the recorded verdict, and its rule
+  std::string was;  // the recorded verdict, and its rule; empty: none was recorded
   std::string was_rule;
   std::string what;
 };
 template <class V>
 void Parts(V& v, const PrintedVerdict& one) {
-  v("evidence", one.evidence), v("host", one.host), v("process", one.process), v("rule", one.rule);
-  v("seconds", one.seconds), v("verdict", one.verdict), v("was", one.was), v("was_rule", one.was_rule);
-  v("what", one.what);
+  v("attempt", OnlyIf(one.attempt.has_value(), one.attempt)), v("evidence", one.evidence), v("host", one.host);
+  v("process", one.process), v("rule", one.rule), v("seconds", one.seconds), v("verdict", one.verdict);
+  v("was", As<NullIfNone>(one.was)), v("was_rule", As<NullIfNone>(one.was_rule)), v("what", one.what);
 }
 struct PrintedVerdicts {
   std::uint64_t differ = 0;
   std::vector<PrintedVerdict> failures;
   std::uint64_t prevented = 0;  // failures after a stop
-  std::string run_dir;
+  std::string run_dir;          // of a trial that of its newest attempt
+  std::string trial;            // "lr:12"; empty: a run
 };
 template <class V>
 void Parts(V& v, const PrintedVerdicts& printed) {
   v("differ", printed.differ), v("failures", printed.failures), v("format", 1), v("prevented", printed.prevented);
-  v("run_dir", printed.run_dir);
+  v("run_dir", printed.run_dir), v("trial", OnlyIf(!printed.trial.empty(), printed.trial));
 }
 
 std::string VerdictWords(const std::string& verdict, const std::string& host) {
   return verdict == RestartVerdictName(RestartVerdict::kExcludeHost) ? "exclude " + host : verdict;
 }
 
-std::string VerdictsText(const PrintedVerdicts& printed, double end_of_run) {
-  if (printed.failures.empty()) return fmt::format("no failure of {} has a verdict\n", printed.run_dir);
+// `stopped`: what would have ended at a stop, one sentence.
+std::string VerdictsText(const PrintedVerdicts& printed, const std::string& stopped) {
+  if (printed.failures.empty())
+    return fmt::format("no failure of {} has a verdict\n", printed.trial.empty() ? printed.run_dir : printed.trial);
   std::string text;
+  std::size_t recorded = 0;
   for (std::size_t i = 0; i < printed.failures.size(); ++i) {
     const PrintedVerdict& one = printed.failures[i];
-    text += fmt::format("{:>3} after {}: {} on {}: {}: {}, {}", i + 1, DurationText(one.seconds), one.process, one.host,
-                        one.what, VerdictWords(one.verdict, one.host), one.evidence);
-    if (one.verdict != one.was) text += fmt::format(" (it was: {}, {})", VerdictWords(one.was, one.host), one.was_rule);
+    text += fmt::format("{:>3} {}after {}: {} on {}: {}: {}, {}", i + 1,
+                        one.attempt ? fmt::format("attempt {}, ", *one.attempt) : "", DurationText(one.seconds),
+                        one.process, one.host, one.what, VerdictWords(one.verdict, one.host), one.evidence);
+    if (!one.was.empty()) ++recorded;
+    if (!one.was.empty() && one.verdict != one.was)
+      text += fmt::format(" (it was: {}, {})", VerdictWords(one.was, one.host), one.was_rule);
     text += "\n";
   }
-  if (printed.failures.back().verdict == RestartVerdictName(RestartVerdict::kStop)) {
-    text +=
-        fmt::format("    the job would have ended here: {} before the end of the run, without the {} that followed\n",
-                    DurationText(end_of_run - printed.failures.back().seconds), Counted(printed.prevented, "failure"));
-  }
-  return text + (printed.differ == 0
-                     ? "these rules give the same verdicts\n"
-                     : fmt::format("{} of {} verdicts differ\n", printed.differ, printed.failures.size()));
+  text += stopped;
+  if (recorded == 0) return text + "no verdict on them is recorded\n";
+  return text + (printed.differ == 0 ? "these rules give the same verdicts\n"
+                                     : fmt::format("{} of {} verdicts differ\n", printed.differ, recorded));
+}
+
+Result<std::vector<VerdictRule>> RulesAskedFor(const WhatIfOptions& options) {
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  return ReadVerdictRules(site->facts, options.rules);
+}
+
+PrintedVerdict VerdictOn(const Recorded<FailureJudged>& failure, const GivenVerdict& given, const RecordedRun& run) {
+  const Process& process = run.plan->processes[failure.process];
+  return {{},
+          given.evidence,
+          failure.host_name,
+          fmt::format("{}.{}", run.plan->roles[process.role].name, process.index),
+          given.rule,
+          static_cast<double>(failure.on_head - run.history.first.on_head) / 1e9,
+          std::string(RestartVerdictName(given.verdict)),
+          std::string(RestartVerdictName(failure.verdict)),
+          failure.rule,
+          failure.what};
+}
+
+void Print(const PrintedVerdicts& printed, const std::string& stopped, bool json) {
+  const std::string text = json ? JsonOf<PartForms>(printed, 2) + "\n" : VerdictsText(printed, stopped);
+  std::fputs(PrintableLines(text).c_str(), stdout);
 }
 
 // A verdict on a failure that these rules would have prevented is left out: after a stop nothing follows.
 int WhatIfOfRun(const std::string& run_dir, const WhatIfOptions& options) {
-  const auto site = GetSite();
-  if (!site) return Refuse(site.error(), options.json);
-  const auto rules = ReadVerdictRules(options.rules.empty() ? site->facts.verdicts : options.rules);
+  const auto rules = RulesAskedFor(options);
   if (!rules) return Refuse(rules.error(), options.json);
   const auto recorded = ReadRun(run_dir);
   if (!recorded) return Refuse(recorded.error(), options.json);
   const RunHistory& history = recorded->history;
-  const auto seconds = [&](MonotonicNs at) { return static_cast<double>(at - history.first.on_head) / 1e9; };
   PrintedVerdicts printed;
   printed.run_dir = run_dir;
   std::vector<FailureJudged> failures;
+  std::string stopped;
   for (const Recorded<FailureJudged>& one : history.judged) {
     failures.push_back(one);
     const GivenVerdict given = GiveVerdict(failures, *rules);
     if (given.verdict != one.verdict) ++printed.differ;
-    const Process& process = recorded->plan->processes[one.process];
-    printed.failures.push_back({given.evidence, one.host_name,
-                                fmt::format("{}.{}", recorded->plan->roles[process.role].name, process.index),
-                                given.rule, seconds(one.on_head), std::string(RestartVerdictName(given.verdict)),
-                                std::string(RestartVerdictName(one.verdict)), one.rule, one.what});
-    if (given.verdict == RestartVerdict::kStop) break;
+    printed.failures.push_back(VerdictOn(one, given, *recorded));
+    if (given.verdict != RestartVerdict::kStop) continue;
+    printed.prevented = history.judged.size() - printed.failures.size();
+    stopped =
+        fmt::format("    the job would have ended here: {} before the end of the run, without the {} that followed\n",
+                    DurationText(static_cast<double>(history.last.on_head - one.on_head) / 1e9),
+                    Counted(printed.prevented, "failure"));
+    break;
   }
-  printed.prevented = history.judged.size() - printed.failures.size();
-  const std::string text =
-      options.json ? JsonOf<PartForms>(printed, 2) + "\n" : VerdictsText(printed, seconds(history.last.on_head));
-  std::fputs(PrintableLines(text).c_str(), stdout);
+  Print(printed, stopped, options.json);
+  return kExitOk;
+}
+
+// An attempt that failed, with the failure on which the verdict of its trial was given.
+struct FailedAttempt {
+  AttemptBegan began;
+  AttemptEnded ended;
+};
+
+// Of a trial, in lists of those that were judged together: after a trial was reopened nothing of before counts.
+struct FailedAttempts {
+  std::vector<std::vector<FailedAttempt>> judged_together;
+  bool several_hosts = false;  // the sweep has used more than one
+};
+
+FailedAttempts FailedAttemptsOf(const OpenedSweep& sweep, TrialNumber trial) {
+  FailedAttempts found;
+  found.judged_together.emplace_back();
+  std::set<std::string> hosts;
+  RetriedAttempts attempts;
+  std::string stopped;
+  const UniqueFd folder(::open(sweep.dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ReadSweepJournal(
+      folder.get(), {},
+      [&](const SweepRecord& record) {
+        if (const auto* const began = std::get_if<AttemptBegan>(&record.entry); began && began->job.empty())
+          hosts.insert(began->hosts.begin(), began->hosts.end());
+        const AttemptBegan* const began = attempts.Take(record.entry);
+        if (began == nullptr || began->trial != trial) return;
+        const auto& ended = std::get<AttemptEnded>(record.entry);
+        if (IsFailure(ended.trial_class)) found.judged_together.back().push_back({*began, ended});
+        if (!ended.again) found.judged_together.emplace_back();
+      },
+      stopped);
+  found.several_hosts = hosts.size() > 1;
+  return found;
+}
+
+// As the sweep judges: by the last failure of each attempt.
+int WhatIfOfTrial(const OpenedSweep& sweep, TrialNumber trial, const std::string& newest,
+                  const WhatIfOptions& options) {
+  const auto rules = RulesAskedFor(options);
+  if (!rules) return Refuse(rules.error(), options.json);
+  PrintedVerdicts printed;
+  printed.run_dir = newest;
+  printed.trial = fmt::format("{}:{}", sweep.file.name, trial);
+  std::uint64_t together = 0;  // failures
+  const FailedAttempts failed = FailedAttemptsOf(sweep, trial);
+  for (const std::vector<FailedAttempt>& attempts : failed.judged_together) {
+    std::vector<FailureJudged> failures;
+    bool stops = false;
+    for (const FailedAttempt& attempt : attempts) {
+      const auto run = ReadRun(sweep.dir + "/" + TrialFolder(attempt.began.id, attempt.began.attempt));
+      if (!run || run->history.judged.empty()) continue;  // deleted, or it has failed before its processes worked
+      ++together;
+      if (stops) continue;
+      const Recorded<FailureJudged>& last = run->history.judged.back();
+      failures.push_back(AsFailureOfTrial(last, HostOfAttempt(attempt.began, last), failed.several_hosts));
+      const GivenVerdict given = GiveVerdict(failures, *rules);
+      PrintedVerdict& one = printed.failures.emplace_back(VerdictOn(last, given, *run));
+      one.attempt = std::uint64_t{attempt.began.attempt} + 1;
+      one.was = attempt.ended.verdict;
+      one.was_rule = attempt.ended.rule;
+      if (!one.was.empty() && one.was != one.verdict) ++printed.differ;
+      stops = given.verdict == RestartVerdict::kStop;
+    }
+  }
+  printed.prevented = together - printed.failures.size();
+  Print(printed,
+        printed.prevented == 0
+            ? std::string()
+            : fmt::format("    the trial would not have been retried: without the {} that followed\n",
+                          Counted(printed.prevented, "failed attempt")),
+        options.json);
   return kExitOk;
 }
 
@@ -379,7 +484,7 @@ int RunWhatIf(const WhatIfOptions& options) {
     return Refuse({Error("usage", {},
                          fmt::format("--rules: {} is a sweep, and verdicts are given on the failures of a run",
                                      Quoted(found->folder)),
-                         "muster whatif SWEEP:12 --rules FILE is about the run of a trial")},
+                         "muster whatif SWEEP:12 --rules FILE is about the attempts of a trial")},
                   options.json);
   }
   if (!found->is_sweep && asks_sweep) {
@@ -389,7 +494,15 @@ int RunWhatIf(const WhatIfOptions& options) {
                "of a run: --rules FILE")},
         options.json);
   }
-  return found->is_sweep ? WhatIfOfSweep(options) : WhatIfOfRun(found->folder, options);
+  if (found->is_sweep) return WhatIfOfSweep(options);
+  const auto words = SweepAndTrial(options.name);
+  if (!words || !FindTrialOfRun(found->folder)) return WhatIfOfRun(found->folder, options);
+  const auto sweep = OpenSweep(words->first);
+  if (!sweep) return Refuse(sweep.error(), options.json);
+  const auto chosen = ChooseTrial(sweep->view, words->second);
+  if (!chosen) return Refuse(chosen.error(), options.json);
+  return chosen->attempt ? WhatIfOfRun(found->folder, options)
+                         : WhatIfOfTrial(*sweep, chosen->trial, found->folder, options);
 }
 
 }  // namespace
@@ -400,7 +513,7 @@ std::string WhatIfOfRunSchema() { return SchemaOf<PartForms>(PrintedVerdicts());
 std::function<int()> SetupWhatIf(CLI::App& app, const Invocation&) {
   auto options = std::make_shared<WhatIfOptions>();
   AddRunOrSweepArgument(app, options->name);
-  app.add_option("--rules", options->rules, "of a run: rules of verdicts, instead of those of the site")
+  app.add_option("--rules", options->rules, "of a run or trial: rules of verdicts, instead of those of the site")
       ->type_name("FILE");
   auto* asha = app.add_option("--asha", options->asha, "of a sweep: this ASHA rule instead of its own rule");
   asha->type_name("METRIC:MIN..MAX/ETA");

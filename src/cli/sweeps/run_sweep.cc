@@ -162,7 +162,7 @@ Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, 
   const auto site = GetSite();
   if (!site) return Fail(site.error());
   made.run.for_group = site->facts.access == SiteAccess::kGroup;
-  auto verdict_rules = ReadVerdictRules(site->facts.verdicts);
+  auto verdict_rules = ReadVerdictRules(site->facts);
   if (!verdict_rules) return Fail(std::move(verdict_rules.error()));
   made.run.verdict_rules = *std::move(verdict_rules);
   made.hosts = std::move(start.hosts);

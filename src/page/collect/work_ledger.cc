@@ -271,9 +271,12 @@ Value WorkLedgerValue(const WorkLedger& ledger) {
     const std::string name(LedgerRowName(static_cast<LedgerRow>(i)));
     rows.emplace_back(
         Value::Map{{"name", Value(i < kFirstUnknownRow ? name : std::string(kUnknownRowName) + "_" + name)},
-                   {"seconds", Value(SecondsOf(first.rows[i]))}});
+                   {"seconds", Value(SecondsOf(first.rows[i]))},
+                   {"drilled", Value(SecondsOf(first.drilled[i]))}});
   }
   return Value(Value::Map{{"counts", Value(std::string(counts))},
+                          {"runs", Value(static_cast<std::int64_t>(first.runs))},
+                          {"drills", Value(static_cast<std::int64_t>(first.drills))},
                           {"total", Value(SecondsOf(first.Total()))},
                           {"rows", Value(std::move(rows))}});
 }

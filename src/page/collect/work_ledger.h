@@ -32,7 +32,8 @@ std::string WorkLedgerText(const WorkLedger& ledger);
 // "process_slots".
 std::string WorkLedgerJson(const WorkLedger& ledger);
 std::string WorkLedgerSchema();
-// For a page: "counts", "total" and "rows", each with "name", "group" and "seconds"; null without any time.
+// For a page: "counts", "total", "runs", "drills" and "rows", each with "name", "seconds" and those of drills,
+// "drilled"; null without any time.
 Value WorkLedgerValue(const WorkLedger& ledger);
 
 }  // namespace muster

@@ -99,7 +99,7 @@ void Fields(V& v, ControlAnswer& answer) {
     v("processes", OnlyIf(answer.processes.has_value(), processes.processes));
     v("ran_ms", OnlyIf(answer.processes.has_value(), processes.ran_ms));
   }
-  v("status", answer.status);
+  v("status", answer.status), v("under_way", As<UnlessNone>(answer.under_way));
 }
 
 namespace {

@@ -67,8 +67,11 @@ struct ControlRequest {
   bool operator==(const ControlRequest&) const = default;
 };
 
-// The answer to kFault while it cannot be answered yet: ask again.
-inline constexpr std::string_view kFaultUnderWay = "the fault is under way";
+// What becomes of a kFault that is not refused.
+enum class FaultAnswer : std::uint8_t {
+  kInjected,
+  kUnderWay  // whether it can be injected is not known yet: ask again
+};
 
 // The limits of a sweep that a user can change while it runs.
 struct SweepLimits {
@@ -138,6 +141,7 @@ struct ControlAnswer {
   std::uint32_t dump = 0;
   std::optional<ProcessStatuses> processes = {};  // only for kProcesses
   std::optional<SweepLimits> limits = {};         // only for kSteer and kEdit: those now
+  bool under_way = false;                         // only for kFault: FaultAnswer::kUnderWay
 
   bool operator==(const ControlAnswer&) const = default;
 };

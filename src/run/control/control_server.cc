@@ -187,6 +187,7 @@ ControlAnswer ControlServer::AnswerTo(std::string_view line, Client& client) {
       answer.error = injected.error();
       return answer;
     }
+    answer.under_way = *injected == FaultAnswer::kUnderWay;
   }
   if (request->ask == ControlRequest::Ask::kSteer) {
     const auto limits = calls_.steer ? calls_.steer(*request)

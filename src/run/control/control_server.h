@@ -45,7 +45,7 @@ class ControlServer {
     std::function<std::uint32_t()> dumping;
     std::function<ProcessStatuses()> processes;
     // Injects a fault. The error is a sentence. Empty for a sweep.
-    std::function<tl::expected<void, std::string>(const ControlRequest& request)> fault = {};
+    std::function<tl::expected<FaultAnswer, std::string>(const ControlRequest& request)> fault = {};
     // Creates the control socket of a running trial. The error is a sentence. Empty if there are no trials.
     std::function<tl::expected<void, std::string>(std::uint64_t trial)> open = {};
     // Changes the limits of a sweep, and returns those now. The error is a sentence. Empty if there are no trials.

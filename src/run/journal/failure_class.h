@@ -27,7 +27,5 @@ inline constexpr std::array<std::string_view, 12> kFailureClassNames = {
 constexpr std::string_view FailureClassName(FailureClass of) {
   return kFailureClassNames[static_cast<std::size_t>(of)];
 }
-// The end of an allocation is a class of its own: not the program's.
-inline constexpr std::string_view kEngineClass = "engine";
 
 }  // namespace muster

@@ -102,6 +102,8 @@ struct RunHistory {
   std::vector<Recorded<RestartPlanned>> restarts;
   std::vector<Recorded<FailureJudged>> judged;
   std::vector<Recorded<FaultInjected>> faults;  // by a drill
+  // Whether faults are injected: its failures say nothing about hosts, and its losses are none of real work.
+  bool is_drill() const { return (began && began->drill) || !faults.empty(); }
   std::vector<ReplacementHistory> replacements;
   std::vector<DumpHistory> dumps;  // dump N is dumps[N - 1]
   std::vector<Recorded<CheckpointSeen>> checkpoints;

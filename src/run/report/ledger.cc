@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/system/clock.h"
+#include "base/values/text_parts.h"
 
 namespace muster {
 namespace {
@@ -251,6 +252,10 @@ class RunLedger {
     }
     ledger.Of(LedgerRow::kQueued) += DeviceNs{run_.queued_ns} * held;
     AddSpares(of_host, ledger);
+    if (history_.is_drill()) {
+      ledger.drilled = ledger.rows;
+      ledger.drills = 1;
+    }
     return ledger;
   }
 
@@ -435,21 +440,27 @@ std::string ExactSeconds(DeviceNs amount) {
 
 double SecondsOf(DeviceNs amount) { return static_cast<double>(amount) / 1e9; }
 
-DeviceNs Ledger::Unknown() const {
+namespace {
+
+DeviceNs SumFrom(std::size_t first, const std::array<DeviceNs, kLedgerRows>& rows) {
   DeviceNs sum = 0;
-  for (std::size_t i = kFirstUnknownRow; i < kLedgerRows; ++i) sum += rows[i];
+  for (std::size_t i = first; i < kLedgerRows; ++i) sum += rows[i];
   return sum;
 }
 
-DeviceNs Ledger::Total() const {
-  DeviceNs sum = 0;
-  for (const DeviceNs row : rows) sum += row;
-  return sum;
-}
+}  // namespace
+
+DeviceNs Ledger::Unknown() const { return SumFrom(kFirstUnknownRow, rows); }
+
+DeviceNs Ledger::Total() const { return SumFrom(0, rows); }
 
 Ledger& Ledger::operator+=(const Ledger& other) {
-  for (std::size_t i = 0; i < kLedgerRows; ++i) rows[i] += other.rows[i];
+  for (std::size_t i = 0; i < kLedgerRows; ++i) {
+    rows[i] += other.rows[i];
+    drilled[i] += other.drilled[i];
+  }
   runs += other.runs;
+  drills += other.drills;
   return *this;
 }
 
@@ -489,41 +500,86 @@ std::string ContinuedRun(const RunHistory& history) {
 
 // --- as text -----------------------------------------------------------------------------------------------
 
+namespace {
+
+// In which all rows of a ledger are printed: the largest of which it has at least one.
+struct LedgerUnit {
+  std::string_view name;
+  double ns;
+  int decimals;
+};
+
+LedgerUnit UnitOf(DeviceNs total) {
+  constexpr std::uint64_t kHour = 3'600 * kSecond;
+  if (total >= kHour) return {"hours", kHour, 4};
+  if (total >= kSecond) return {"seconds", kSecond, 3};
+  return {"milliseconds", kMillisecond, 3};
+}
+
+// "4 runs", "4 runs, 1 of them a drill", "4 drills".
+std::string RunsText(const Ledger& ledger) {
+  if (ledger.drills == ledger.runs && ledger.runs > 0) return Counted(ledger.runs, "drill");
+  std::string text = Counted(ledger.runs, "run");
+  if (ledger.drills > 0) {
+    text += ledger.drills == 1 ? ", 1 of them a drill" : fmt::format(", {} of them drills", ledger.drills);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string LedgerText(const Ledger& ledger, std::string_view counts) {
   const DeviceNs total = ledger.Total();
-  std::string text = fmt::format("ledger of {} run{}, in {} hours\n", ledger.runs, ledger.runs == 1 ? "" : "s", counts);
-  const auto line = [&](std::string_view name, DeviceNs amount, std::size_t indent) {
+  const bool has_both = ledger.drills > 0 && ledger.drills < ledger.runs;
+  const LedgerUnit unit = UnitOf(total);
+  const auto number = [&unit](DeviceNs amount) {
+    return fmt::format("{:.{}f}", static_cast<double>(amount) / unit.ns, unit.decimals);
+  };
+  std::string text = fmt::format("ledger of {}, in {} {}\n", RunsText(ledger), counts, unit.name);
+  const auto line = [&](std::string_view name, DeviceNs amount, DeviceNs drilled, std::size_t indent) {
     if (amount == 0) return;
     std::string label(name);
     std::replace(label.begin(), label.end(), '_', ' ');
     const double share = total == 0 ? 0 : 100 * static_cast<double>(amount) / static_cast<double>(total);
-    text += fmt::format("  {:<24}{:>14.4f}  {:>5.1f} %\n", std::string(indent, ' ') + label,
-                        static_cast<double>(amount) / 3.6e12, share);
+    text += fmt::format("  {:<24}{:>14}  {:>5.1f} %", std::string(indent, ' ') + label, number(amount), share);
+    if (has_both && drilled > 0) text += fmt::format("   {} in drills", number(drilled));
+    text += '\n';
   };
   constexpr std::string_view kStarting = "starting_";
   DeviceNs starting = 0;
+  DeviceNs starting_drilled = 0;
   for (std::size_t i = 0; i < kFirstUnknownRow; ++i) {
-    if (kRowNames[i].starts_with(kStarting)) starting += ledger.rows[i];
+    if (!kRowNames[i].starts_with(kStarting)) continue;
+    starting += ledger.rows[i];
+    starting_drilled += ledger.drilled[i];
   }
   bool began = false;
   for (std::size_t i = 0; i < kFirstUnknownRow; ++i) {
     const bool of_start = kRowNames[i].starts_with(kStarting);
-    if (of_start && !std::exchange(began, true)) line("starting", starting, 0);
-    line(of_start ? kRowNames[i].substr(kStarting.size()) : kRowNames[i], ledger.rows[i], of_start ? 2 : 0);
+    if (of_start && !std::exchange(began, true)) line("starting", starting, starting_drilled, 0);
+    line(of_start ? kRowNames[i].substr(kStarting.size()) : kRowNames[i], ledger.rows[i], ledger.drilled[i],
+         of_start ? 2 : 0);
   }
-  line(kUnknownRowName, ledger.Unknown(), 0);
-  for (std::size_t i = kFirstUnknownRow; i < kLedgerRows; ++i) line(kRowNames[i], ledger.rows[i], 2);
-  text += fmt::format("  {:<24}{:>14.4f}\n", "total", static_cast<double>(total) / 3.6e12);
-  return text;
+  line(kUnknownRowName, ledger.Unknown(), SumFrom(kFirstUnknownRow, ledger.drilled), 0);
+  for (std::size_t i = kFirstUnknownRow; i < kLedgerRows; ++i) line(kRowNames[i], ledger.rows[i], ledger.drilled[i], 2);
+  text += fmt::format("  {:<24}{:>14}", "total", number(total));
+  if (has_both) text += fmt::format("           {} in drills", number(SumFrom(0, ledger.drilled)));
+  return text + '\n';
 }
 
 PrintedLedger PrintedOf(const Ledger& ledger, std::string_view counts) {
-  PrintedLedger printed{std::string(counts), ledger.runs, {}, {}, {ledger.Total()}};
-  for (std::size_t i = 0; i < kLedgerRows; ++i) {
-    (i < kFirstUnknownRow ? printed.rows : printed.unknown)
-        .members.emplace_back(kRowNames[i], LedgerSeconds{ledger.rows[i]});
-  }
-  printed.rows.members.emplace_back(kUnknownRowName, LedgerSeconds{ledger.Unknown()});
+  const auto known = [](const std::array<DeviceNs, kLedgerRows>& rows) {
+    InOrder<LedgerSeconds> printed;
+    for (std::size_t i = 0; i < kFirstUnknownRow; ++i)
+      printed.members.emplace_back(kRowNames[i], LedgerSeconds{rows[i]});
+    printed.members.emplace_back(kUnknownRowName, LedgerSeconds{SumFrom(kFirstUnknownRow, rows)});
+    return printed;
+  };
+  PrintedLedger printed{
+      std::string(counts), ledger.runs, {ledger.drills, known(ledger.drilled), {SumFrom(0, ledger.drilled)}},
+      known(ledger.rows),  {},          {ledger.Total()}};
+  for (std::size_t i = kFirstUnknownRow; i < kLedgerRows; ++i)
+    printed.unknown.members.emplace_back(kRowNames[i], LedgerSeconds{ledger.rows[i]});
   return printed;
 }
 

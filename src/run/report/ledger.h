@@ -57,6 +57,9 @@ double SecondsOf(DeviceNs amount);
 struct Ledger {
   std::array<DeviceNs, kLedgerRows> rows = {};
   std::uint64_t runs = 0;
+  // Of them those that a drill has broken: what they lost is no loss of real work. In `rows` and `runs`, too.
+  std::array<DeviceNs, kLedgerRows> drilled = {};
+  std::uint64_t drills = 0;
 
   DeviceNs& Of(LedgerRow row) { return rows[static_cast<std::size_t>(row)]; }
   DeviceNs Of(LedgerRow row) const { return rows[static_cast<std::size_t>(row)]; }
@@ -124,17 +127,27 @@ struct LedgerForms : PartForms {
   static void Put(JsonOutput& out, const LedgerSeconds& seconds) { out.PutWord(ExactSeconds(seconds.amount)); }
   static std::string Schema(auto& v, const LedgerSeconds& seconds) { return v.Of(SecondsOf(seconds.amount)); }
 };
+struct PrintedDrills {
+  std::uint64_t runs = 0;
+  InOrder<LedgerSeconds> rows;
+  LedgerSeconds total;
+};
+template <class V>
+void Parts(V& v, const PrintedDrills& drills) {
+  v("runs", drills.runs), v("rows", drills.rows), v("total", drills.total);
+}
 struct PrintedLedger {
   std::string counts;
   std::uint64_t runs = 0;
+  PrintedDrills drills;
   InOrder<LedgerSeconds> rows;
   InOrder<LedgerSeconds> unknown;  // by reason
   LedgerSeconds total;
 };
 template <class V>
 void Parts(V& v, const PrintedLedger& ledger) {
-  v("counts", ledger.counts), v("runs", ledger.runs), v("rows", ledger.rows), v("unknown", ledger.unknown);
-  v("total", ledger.total);
+  v("counts", ledger.counts), v("runs", ledger.runs), v("drills", OnlyIf(ledger.drills.runs > 0, ledger.drills));
+  v("rows", ledger.rows), v("unknown", ledger.unknown), v("total", ledger.total);
 }
 PrintedLedger PrintedOf(const Ledger& ledger, std::string_view counts);
 

@@ -399,7 +399,7 @@ Result<Report> MakeReport(const std::string& run_dir, const RecordedRun& run) {
   report.plan = history.began->plan_id;
   report.parent = history.began->parent;
   report.rehearsal = history.began->rehearsal;
-  report.drill = history.began->drill || !history.faults.empty();
+  report.drill = history.is_drill();
   report.name = plan.name;
   report.run_dir = run_dir;
   report.journal_damage = history.damage;

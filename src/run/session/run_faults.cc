@@ -29,7 +29,7 @@ tl::unexpected<std::string> Refused(std::string why) { return tl::unexpected<std
 
 }  // namespace
 
-tl::expected<void, std::string> RunFaults::Inject(const ControlRequest& request) {
+tl::expected<FaultAnswer, std::string> RunFaults::Inject(const ControlRequest& request) {
   const auto kind = std::find(kFaultKindNames.begin(), kFaultKindNames.end(), request.fault);
   FaultInjected fault;
   fault.kind = static_cast<FaultKind>(kind - kFaultKindNames.begin());
@@ -42,7 +42,7 @@ tl::expected<void, std::string> RunFaults::Inject(const ControlRequest& request)
   switch (fault.kind) {
     case FaultKind::kHead:  // the caller kills it next
       run_.journal.Record(std::move(fault));
-      return {};
+      return FaultAnswer::kInjected;
     case FaultKind::kPreempt:
     case FaultKind::kTimeLimit:
       return InHead(fault);
@@ -60,7 +60,7 @@ tl::expected<void, std::string> RunFaults::Inject(const ControlRequest& request)
 }
 
 // Of a host, the first process there.
-tl::expected<void, std::string> RunFaults::InProcess(FaultInjected fault) {
+tl::expected<FaultAnswer, std::string> RunFaults::InProcess(FaultInjected fault) {
   const auto& processes = run_.plan.processes;
   const auto machine = MachineNamed(fault.process);
   const auto found = std::find_if(processes.begin(), processes.end(), [&](const Process& process) {
@@ -78,7 +78,7 @@ tl::expected<void, std::string> RunFaults::InProcess(FaultInjected fault) {
   const bool stops = kind == FaultKind::kStop;
   const auto way = StubFailureNamed(kFaultKindNames[static_cast<std::size_t>(kind)]);
   if (way && run_.clock->Monotonic() < processes_.BeganAt(process, attempt) + kStubListens)
-    return Refused(std::string(kFaultUnderWay));
+    return FaultAnswer::kUnderWay;
   const std::uint64_t lasts_ms = fault.lasts_ms;
   fault.machine = run_.supervisor.slots().machine(found->host);
   fault.host = run_.NameOf(*fault.machine);
@@ -97,10 +97,10 @@ tl::expected<void, std::string> RunFaults::InProcess(FaultInjected fault) {
       if (Runs(process) && run_.supervisor.attempt(process) == attempt) Signal(process, attempt, SIGCONT);
     });
   }
-  return {};
+  return FaultAnswer::kInjected;
 }
 
-tl::expected<void, std::string> RunFaults::InHost(FaultInjected fault) {
+tl::expected<FaultAnswer, std::string> RunFaults::InHost(FaultInjected fault) {
   const auto machine = MachineNamed(fault.host);
   if (!machine) return Refused(fmt::format("no host {} is at work in this run", Quoted(fault.host)));
   if (links_.over(*machine)) return Refused(fmt::format("the agent of {} is gone", fault.host));
@@ -112,7 +112,7 @@ tl::expected<void, std::string> RunFaults::InHost(FaultInjected fault) {
     if (!links_.Hold(*machine, true)) return Refused(fmt::format("nothing carries the connection to {}", fault.host));
     run_.journal.Record(fault);
     After(lasts_ms, [this, host = *machine] { links_.Hold(host, false); });
-    return {};
+    return FaultAnswer::kInjected;
   }
   run_.journal.Record(fault);
   if (fault.kind == FaultKind::kAgent) {
@@ -120,16 +120,16 @@ tl::expected<void, std::string> RunFaults::InHost(FaultInjected fault) {
   } else {
     Slow(*machine, run_.clock->Monotonic() + lasts_ms * 1'000'000, true);
   }
-  return {};
+  return FaultAnswer::kInjected;
 }
 
-tl::expected<void, std::string> RunFaults::InDisk(FaultInjected fault, const std::string& target) {
+tl::expected<FaultAnswer, std::string> RunFaults::InDisk(FaultInjected fault, const std::string& target) {
   if (const auto found = fillings_.find(target); found != fillings_.end()) {
     const Filling& filling = found->second;
-    if (!filling.error && !links_.over(filling.machine)) return Refused(std::string(kFaultUnderWay));
+    if (!filling.error && !links_.over(filling.machine)) return FaultAnswer::kUnderWay;
     const std::string error = filling.error.value_or("the agent of its host is gone");
     fillings_.erase(found);
-    if (error.empty()) return {};
+    if (error.empty()) return FaultAnswer::kInjected;
     return Refused(error);
   }
   const std::size_t colon = target.find(":/");
@@ -142,7 +142,7 @@ tl::expected<void, std::string> RunFaults::InDisk(FaultInjected fault, const std
   fault.host = run_.NameOf(*machine);
   links_.Send(*machine, FillDisk{fault.directory, fault.lasts_ms});
   fillings_[target] = {*machine, std::move(fault), {}};
-  return Refused(std::string(kFaultUnderWay));
+  return FaultAnswer::kUnderWay;
 }
 
 void RunFaults::Filled(std::uint32_t host, const DiskFilled& answer) {
@@ -154,13 +154,13 @@ void RunFaults::Filled(std::uint32_t host, const DiskFilled& answer) {
   }
 }
 
-tl::expected<void, std::string> RunFaults::InHead(const FaultInjected& fault) {
+tl::expected<FaultAnswer, std::string> RunFaults::InHead(const FaultInjected& fault) {
   run_.journal.Record(fault);
   // After the answer to the request.
   run_.Later([this, kind = fault.kind] {
     if (!run_.ended && engine_ends_) engine_ends_(kind);
   });
-  return {};
+  return FaultAnswer::kInjected;
 }
 
 std::optional<std::uint32_t> RunFaults::MachineNamed(const std::string& name) const {

@@ -29,16 +29,16 @@ class RunFaults {
       : run_(run), links_(links), processes_(processes) {}
 
   // The request is one for a fault. One with a duration ends by itself. The error is a sentence: the process is not
-  // running, there is no such host, …, or kFaultUnderWay. The head is left to the caller, who kills it: of that it is
+  // running, there is no such host, …. The head is left to the caller, who kills it: of that it is
   // only recorded.
-  tl::expected<void, std::string> Inject(const ControlRequest& request);
+  tl::expected<FaultAnswer, std::string> Inject(const ControlRequest& request);
   // The answer of an agent.
   void Filled(std::uint32_t host, const DiskFilled& answer);
   // Called for the notice of an engine.
   void WhenEngineEnds(std::function<void(FaultKind kind)> ends) { engine_ends_ = std::move(ends); }
 
  private:
-  using Outcome = tl::expected<void, std::string>;
+  using Outcome = tl::expected<FaultAnswer, std::string>;
 
   Outcome InProcess(FaultInjected fault);
   Outcome InHost(FaultInjected fault);

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "run/journal/failure_class.h"
-
 namespace muster {
 namespace {
 
@@ -71,10 +69,6 @@ bool ConditionsHold(const VerdictRule& rule, std::span<const FailureJudged> fail
 
 const std::vector<VerdictRule>& DefaultVerdictRules() {
   static const std::vector<VerdictRule> kRules = {
-      {.name = "end of the allocation",
-       .verdict = RestartVerdict::kRestart,
-       .classes = {std::string(kEngineClass)},
-       .because = "the engine ended the allocation, which says nothing about the program"},
       {.name = "same failure elsewhere",
        .verdict = RestartVerdict::kStop,
        .classes = kAtAStep,
@@ -163,7 +157,7 @@ GivenVerdict GiveVerdict(std::span<const FailureJudged> failures, std::span<cons
     bool elsewhere = false;
     for (std::size_t i = failures.size(); i-- > (rule.since_progress ? stuck : 0);) {
       const FailureJudged& one = failures[i];
-      const bool says_nothing = one.failure_class == kEngineClass || (rule.same_host && one.host_unclear);
+      const bool says_nothing = rule.same_host && one.host_unclear;
       if (rule.in_a_row && says_nothing && i + 1 < failures.size()) continue;
       if (AreAlike(one, last, rule)) {
         ++times;

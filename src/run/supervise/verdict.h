@@ -32,10 +32,10 @@ struct VerdictRule {
   bool same_host = false;
   bool same_shape = false;
   bool since_progress = false;  // failures before the last progress do not count
-  bool in_a_row = false;     // nor do those before one that is not like this one; the end of an allocation is no break
-  std::uint32_t times = 1;   // so many are alike
-  bool elsewhere = false;    // one of them was on another host
-  std::string because = {};  // evidence, in which kEvidencePlaceholders are replaced
+  bool in_a_row = false;        // nor do those before one that is not like this one
+  std::uint32_t times = 1;      // so many are alike
+  bool elsewhere = false;       // one of them was on another host
+  std::string because = {};     // evidence, in which kEvidencePlaceholders are replaced
 
   bool operator==(const VerdictRule&) const = default;
 };

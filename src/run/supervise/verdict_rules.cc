@@ -18,23 +18,33 @@
 namespace muster {
 namespace {
 
+constexpr const char* kNoneIsNoRule =
+    "\"none\" stands for no rule, where none applies: the verdict is \"restart\" then";
 constexpr std::string_view kOthers = "...";  // all rules of muster that the file does not name
 constexpr std::size_t kMaxRuleText = 500;    // bytes of a text
 constexpr std::int64_t kMaxTimes = 100;
 
+// A rule and a class of earlier versions, which never applied.
+constexpr std::string_view kEndOfAllocation = "end of the allocation";
+constexpr std::string_view kEngineClass = "engine";
+constexpr const char* kNoFailure = "leave it out: an allocation that ends stops the run, which is no failure";
+
 class RulesReader {
  public:
-  explicit RulesReader(const std::string& file) : place_{file, 0} {}
+  RulesReader(const LocatedJson& json, const std::string& file) : json_(json), place_{file, 1} {}
 
-  Result<std::vector<VerdictRule>> Read(const Value& value) {
-    const Value::List* const list = value.AsList();
+  Result<std::vector<VerdictRule>> Read() {
+    const Value::List* const list = json_.value.AsList();
     if (list == nullptr || list->empty() || list->size() > kMaxVerdictRules) {
       Wrong(fmt::format("the file must be a list of 1 to {} rules", kMaxVerdictRules),
             R"([{"name": "bad memory", "verdict": "exclude_host", "mentions": "ECC", "because": "…"}, "..."])");
       return Fail(std::move(problems_));
     }
     bool others = false;
-    for (const Value& each : *list) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Value& each = (*list)[i];
+      number_ = i + 1;
+      place_.line = json_.elements.at("")[i];
       if (each.AsString() != nullptr && *each.AsString() == kOthers) {
         if (others) Wrong(fmt::format("{} is there twice", Quoted(kOthers)));
         others = true;
@@ -52,8 +62,10 @@ class RulesReader {
       }
       rules_.insert(rules_.begin() + static_cast<std::ptrdiff_t>(others_at_), rest.begin(), rest.end());
     }
-    if (!problems_.empty()) return Fail(std::move(problems_));
-    return std::move(rules_);
+    if (problems_.empty()) return std::move(rules_);
+    std::stable_sort(problems_.begin(), problems_.end(),
+                     [](const Diagnostic& a, const Diagnostic& b) { return a.place.line < b.place.line; });
+    return Fail(std::move(problems_));
   }
 
  private:
@@ -75,7 +87,9 @@ class RulesReader {
       if (rule.name == name) return Add(rule);
       names.push_back(rule.name);
     }
-    Wrong(fmt::format("muster has no rule {}", Quoted(name)), DidYouMean(name, names));
+    if (name == kNoVerdictRule) return Wrong(kNoneIsNoRule, "leave it out");
+    Wrong(fmt::format("muster has no rule {}", Quoted(name)),
+          name == kEndOfAllocation ? kNoFailure : DidYouMean(name, names));
   }
 
   void Rule(const Value& value) {
@@ -85,8 +99,10 @@ class RulesReader {
     VerdictRule rule;
     rule.verdict = RestartVerdict::kRestart;
     bool has_verdict = false;
+    const Place begin = place_;
     for (const auto& [name, field] : *map) {
-      of_ = fmt::format("{} of rule {}", Quoted(name), rules_.size() + 1);
+      of_ = fmt::format("{} of rule {}", Quoted(name), number_);
+      place_.line = json_.lines.at(fmt::format("[{}].{}", number_, name));
       if (name == "name") {
         rule.name = TextIn(field);
       } else if (name == "verdict") {
@@ -131,9 +147,12 @@ class RulesReader {
         Wrong(fmt::format("{} is not known", of_), DidYouMean(name, kNames));
       }
     }
+    place_ = begin;
+    if (rule.name == kNoVerdictRule || rule.name == kOthers)
+      return Wrong(fmt::format("rule {} cannot have the name {}", number_, Quoted(rule.name)), "give it another one");
     if (rule.name.empty() || !has_verdict || rule.because.empty()) {
       return Wrong(
-          fmt::format("rule {} needs name, verdict and because", rules_.size() + 1),
+          fmt::format("rule {} needs name, verdict and because", number_),
           "because is the evidence, in which " + Joined(kEvidencePlaceholders, ", ", " and ") + " are replaced");
     }
     Add(std::move(rule));
@@ -142,11 +161,10 @@ class RulesReader {
   void Classes(const Value& value, VerdictRule& rule) {
     rule.classes = TextsIn(value);
     if (rule.classes.empty()) Wrong(fmt::format("{} has no class: leave it out for all", of_));
-    std::vector<std::string> known(kFailureClassNames.begin(), kFailureClassNames.end());
-    known.emplace_back(kEngineClass);
+    const std::vector<std::string> known(kFailureClassNames.begin(), kFailureClassNames.end());
     for (const std::string& name : rule.classes) {
       if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
-      const std::string hint = DidYouMean(name, known);
+      const std::string hint = name == kEngineClass ? kNoFailure : DidYouMean(name, known);
       Wrong(fmt::format("{}: there is no class {}", of_, Quoted(name)),
             hint.empty() ? Joined(known, ", ", " and ") + " are classes of failures" : hint);
     }
@@ -201,7 +219,9 @@ class RulesReader {
     return false;
   }
 
-  Place place_;
+  const LocatedJson& json_;
+  Place place_;             // of the rule, or of its member that is read
+  std::size_t number_ = 0;  // of the rule in the list, from 1
   Diagnostics problems_;
   std::vector<VerdictRule> rules_;
   std::size_t others_at_ = 0;
@@ -211,9 +231,9 @@ class RulesReader {
 }  // namespace
 
 Result<std::vector<VerdictRule>> VerdictRulesFromJson(std::string_view text, const std::string& file) {
-  const auto value = ValueFromJsonText(text, kMaxVerdictRulesFile);
-  if (!value) return Fail(Error("rules", {file, 0}, value.error()));
-  return RulesReader(file).Read(*value);
+  const auto json = LocatedJsonFromText(text);
+  if (!json) return Fail(Error("rules", {file, json.error().line}, json.error().message));
+  return RulesReader(*json, file).Read();
 }
 
 }  // namespace muster

@@ -16,7 +16,7 @@ namespace muster {
 inline constexpr std::size_t kMaxVerdictRules = 200;
 inline constexpr std::uint64_t kMaxVerdictRulesFile = 1U << 20;
 
-// `file` is named in diagnostics. All errors at once: kind "rules".
+// `file` is named in diagnostics, which have its lines. All errors at once: kind "rules".
 Result<std::vector<VerdictRule>> VerdictRulesFromJson(std::string_view text, const std::string& file);
 
 }  // namespace muster

@@ -467,7 +467,8 @@ Place CheckedIn::At(std::string path) const {
   if (lines == nullptr) return place;
   while (!path.empty()) {
     if (const auto line = lines->find(path); line != lines->end()) return {place.file, line->second};
-    path.resize(path.find('.') == std::string::npos ? 0 : path.rfind('.'));
+    const std::size_t last = path.find_last_of(".[");
+    path.resize(last == std::string::npos ? 0 : last);
   }
   return place;
 }

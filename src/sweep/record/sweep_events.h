@@ -145,7 +145,9 @@ struct AttemptEnded {
   bool counted = true;       // counts against retry.max, if `again`
   std::string blamed;        // the host that caused the failure; empty: none
   std::string why;           // one sentence; empty if it succeeded
-  std::optional<double> loss;
+  std::string verdict = {};  // of a sweep that judges failures: RestartVerdictName, and the rule that gave it
+  std::string rule = {};
+  std::optional<double> loss = {};
   std::map<std::string, Value> metrics;  // the last value of each
   std::map<double, double> losses;       // by resource; only with the median rule
   std::uint64_t ms = 0;                  // since its start

@@ -76,8 +76,8 @@ void Fields(V& v, AttemptEnded& e) {
   v("trial", e.trial), v("attempt", e.attempt), v("class", WithNames(e.trial_class, kTrialClassNames)),
       v("interrupted", As<UnlessNone>(e.interrupted)), v("again", As<UnlessNone>(e.again)),
       v("counted", As<UnlessTrue>(e.counted)), v("blamed", As<UnlessNone>(e.blamed)), v("why", As<UnlessNone>(e.why)),
-      v("loss", As<UnlessNone>(e.loss)), v("metrics", As<UnlessNone>(e.metrics)), v("losses", As<UnlessNone>(e.losses)),
-      v("ms", e.ms);
+      v("verdict", As<UnlessNone>(e.verdict)), v("rule", As<UnlessNone>(e.rule)), v("loss", As<UnlessNone>(e.loss)),
+      v("metrics", As<UnlessNone>(e.metrics)), v("losses", As<UnlessNone>(e.losses)), v("ms", e.ms);
 }
 template <class V>
 void Fields(V& v, HostQuarantined& e) {

@@ -9,6 +9,7 @@
 #include "base/values/quoting.h"
 #include "base/values/text_parts.h"
 #include "sweep/record/sweep_status.h"
+#include "sweep/scheduler/trial_failures.h"
 
 namespace muster {
 
@@ -238,6 +239,10 @@ void TrialScheduler::Ended(TrialNumber trial, AttemptEnd end) {
     ended.counted = verdict.counted;
     if (IsFailure(end.trial_class) && !std::exchange(has_failures_, true)) RecallFailures();
     judged = Judge(trial, end, attempt->hosts);
+    if (judged) {
+      ended.verdict = RestartVerdictName(judged->verdict);
+      ended.rule = judged->rule;
+    }
     if (judged && ended.again && judged->verdict == RestartVerdict::kStop) {
       ended.again = false;
       ended.why += "; not retried: " + judged->evidence;
@@ -285,8 +290,7 @@ void TrialScheduler::RecallBy(Recall recall, RecallJudged judged) {
 }
 
 void TrialScheduler::RecallFailures() {
-  std::map<TrialNumber, AttemptBegan> last;                  // attempts
-  std::map<TrialNumber, std::vector<AttemptBegan>> retried;  // that failed since the trial was opened
+  RetriedAttempts retried;
   hosts_.ForgetFailures();
   failed_.clear();
   recall_([&](const SweepEntry& entry) {
@@ -294,30 +298,19 @@ void TrialScheduler::RecallFailures() {
       failed_.clear();
       failed_alike_.clear();
     }
-    if (const auto* const began = std::get_if<AttemptBegan>(&entry)) last[began->trial] = *began;
-    const auto* const ended = std::get_if<AttemptEnded>(&entry);
-    if (ended == nullptr || ended->interrupted) return;
-    const auto attempt = last.find(ended->trial);
-    if (attempt == last.end() || attempt->second.attempt != ended->attempt) return;
-    hosts_.Recall(attempt->second.hosts, *ended);
-    if (ended->again) {
-      retried[ended->trial].push_back(attempt->second);
-    } else {
-      retried.erase(ended->trial);
-      CountFailure(*ended);
-    }
-    last.erase(attempt);
+    const AttemptBegan* const attempt = retried.Take(entry);
+    if (attempt == nullptr) return;
+    const auto& ended = std::get<AttemptEnded>(entry);
+    hosts_.Recall(attempt->hosts, ended);
+    if (!ended.again) CountFailure(ended);
   });
   if (!sweep_.retry.verdict) return;
-  for (const auto& [trial, attempts] : retried) {
+  for (const auto& [trial, attempts] : retried.attempts()) {
     for (const AttemptBegan& attempt : attempts) {
       auto judged = recall_judged_(attempt);
       if (!judged) continue;
-      const bool of_pool = attempt.hosts.size() <= 1 && (attempt.hosts.empty() || pool().own_hosts());
-      const std::string host = of_pool                     ? pool().hosts().front().name
-                               : attempt.hosts.size() == 1 ? attempt.hosts.front()
-                                                           : judged->host_name;  // as HostOf()
-      Remember(trial, *std::move(judged), host);
+      std::string host = HostOfAttempt(attempt, *judged);
+      Remember(trial, *std::move(judged), std::move(host));
     }
   }
 }
@@ -365,11 +358,8 @@ std::optional<GivenVerdict> TrialScheduler::Judge(TrialNumber trial, const Attem
   return GiveVerdict(failures_[trial], *rules_);
 }
 
-void TrialScheduler::Remember(TrialNumber trial, FailureJudged judged, const std::string& host) {
-  judged.host_name = host;
-  judged.replaceable = pool().hosts().size() > 1;
-  judged.alone = false;  // the whole trial is retried
-  failures_[trial].push_back(std::move(judged));
+void TrialScheduler::Remember(TrialNumber trial, FailureJudged judged, std::string host) {
+  failures_[trial].push_back(AsFailureOfTrial(std::move(judged), std::move(host), pool().hosts().size() > 1));
 }
 
 void TrialScheduler::FailedOn(const std::string& host, TrialNumber trial, TrialClass trial_class) {

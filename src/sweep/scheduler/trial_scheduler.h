@@ -160,7 +160,7 @@ class TrialScheduler {
   std::optional<GivenVerdict> Judge(TrialNumber trial, const AttemptEnd& end, const std::vector<std::uint32_t>& hosts);
   // What has failed under earlier heads: alike, on hosts, and in trials that are retried.
   void RecallFailures();
-  void Remember(TrialNumber trial, FailureJudged judged, const std::string& host);
+  void Remember(TrialNumber trial, FailureJudged judged, std::string host);
 
   void ApplySteering();
   // Records which values are to be skipped after a failure.
