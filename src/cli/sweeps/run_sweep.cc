@@ -30,7 +30,10 @@
 #include "run/directory/run_files.h"
 #include "run/directory/run_tags.h"
 #include "run/directory/runtime_directory.h"
+#include "sweep/head/optimizer_pipe.h"
 #include "sweep/head/sweep_head.h"
+#include "sweep/head/trial_planner.h"
+#include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_edit.h"
 #include "sweep/scheduler/host_pool.h"
@@ -55,7 +58,14 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
   for (const PossiblePoints& possible : judgement->footprints) {
     if (possible.ranges.empty()) continue;
     AddPoint(points.at(possible.ranges.front().first), options.overrides);
-    return evaluator.Evaluate(options);
+    auto first = evaluator.Evaluate(options);
+    if (!first || !described.sweep.early_stop || !described.sweep.early_stop->promote) return first;
+    if (auto keeps = CheckKeepsCheckpoints(first->plan); !keeps) return Fail(std::move(keeps.error()));
+    options.resumed = kAnyRun;
+    const auto resumed = evaluator.Evaluate(options);
+    if (!resumed) return Fail(resumed.error());
+    if (auto takes = CheckTakesCheckpoint(resumed->plan); !takes) return Fail(std::move(takes.error()));
+    return first;
   }
   options.task = PlanTask{EvaluationDepth::kParameters};
   return evaluator.Evaluate(options);
@@ -151,6 +161,10 @@ struct Surroundings {
 Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, const StartOptions& options,
                              const RecipeOptions& recipe) {
   Surroundings made;
+  const SamplerChoice& sampler = start.described.sweep.sampler;
+  if (KindOf(sampler).pipes) {
+    if (auto exists = OptimizerPipe::Check(sampler); !exists) return Fail(exists.error());
+  }
   auto surroundings = SetCallerEnvironment(made.run);
   if (!surroundings) return Fail(surroundings.error());
   for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
@@ -360,8 +374,9 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
     written = WriteNewFile(directory->folder(), kSweepEntry.name,
                            SweepFileText(file, SweepDescriptionValue(described.sweep)));
   }
-  if (!written) return Fail(written.error());
-  return directory;
+  if (written) return directory;
+  DiscardDirectory(directory->path(), kSweepDirectories);
+  return Fail(written.error());
 }
 
 Start StartOf(SweepCall& call, const NewSweep& made, const Plan& first_plan) {
