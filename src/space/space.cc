@@ -260,14 +260,6 @@ using Parts = SpaceParts;
 
 constexpr std::uint64_t kMaxCases = 1'000'000;  // combinations of axes that conditions depend on
 
-bool Holds(const std::map<std::string, std::vector<Value>>& condition, const Point& point) {
-  return std::all_of(condition.begin(), condition.end(), [&](const auto& wanted) {
-    const auto found = point.find(wanted.first);
-    return found != point.end() &&
-           std::find(wanted.second.begin(), wanted.second.end(), found->second) != wanted.second.end();
-  });
-}
-
 class AxisNode : public Node {
  public:
   explicit AxisNode(Axis axis) : axis_(std::move(axis)), count_(CountOf(axis_)) { names = {axis_.name}; }
@@ -575,6 +567,14 @@ bool IsCountable(const Node& node) {
   std::vector<Axis> continuous;
   node.ListContinuous(continuous);
   return continuous.empty();
+}
+
+bool Holds(const std::map<std::string, std::vector<Value>>& condition, const Point& point) {
+  return std::all_of(condition.begin(), condition.end(), [&](const auto& wanted) {
+    const auto found = point.find(wanted.first);
+    return found != point.end() && std::any_of(wanted.second.begin(), wanted.second.end(),
+                                               [&](const Value& value) { return IsSame(value, found->second); });
+  });
 }
 
 void WeighEvenly(Space& space) {

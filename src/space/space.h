@@ -101,6 +101,9 @@ struct Space {
   bool operator==(const Space&) const = default;
 };
 
+// Whether the point has one of the values of each name: a condition of kWhen.
+bool Holds(const std::map<std::string, std::vector<Value>>& condition, const Point& point);
+
 // Gives the unions without weights one for each part, all equal.
 void WeighEvenly(Space& space);
 // Removes the weights of unions whose weights are all equal.

@@ -494,7 +494,7 @@ int SweepRecipe(const SweepCommandLine& options) {
   if (!described) return Refuse(described.error(), options.json);
   if (requested) PlanForAllocations(*requested, described->evaluation);
   if (auto possible = CheckChosen(*described, 0, *evaluator); !possible) return Refuse(possible.error(), options.json);
-  PrintDiagnostics(WarnOfPointsOutside(described->sweep, 0));
+  PrintDiagnostics(WarnOfChosen(described->sweep, 0));
   if (!options.preview) {
     return StartSweep(
         {options.sweep, *std::move(described), std::move(evaluator), options.start, std::move(requested)});

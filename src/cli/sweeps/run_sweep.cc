@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <CLI/Validators.hpp>
@@ -470,11 +471,40 @@ Result<std::vector<Point>> TakeChosen(DescribedSweep& described, std::size_t tri
   const std::size_t points = std::accumulate(counts.end() - behind, counts.end(), std::size_t{0});
   const std::size_t first = all.size() - std::min(points, all.size());
   if (auto possible = CheckChosen(described, first, evaluator); !possible) return Fail(possible.error());
-  PrintDiagnostics(WarnOfPointsOutside(described.sweep, first));
+  PrintDiagnostics(WarnOfChosen(described.sweep, first));
   std::vector<Point> chosen(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
   all.resize(first);
   described.sweep.seed_places.resize(first);
   return chosen;
+}
+
+// Removes the points that are trials of the sweep already, and reports them: a point is tried once.
+Result<void> LeaveOutTried(const std::string& folder, const std::string& id, std::vector<Point>& points) {
+  if (points.empty()) return {};
+  const auto view = SweepView::Open(folder);
+  if (!view) return Fail(view.error());
+  std::set<std::string> ids;
+  for (const Point& point : points) ids.insert(PointId(point));
+  std::map<std::string, TrialNumber> tried;
+  auto read = view->ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+    if (ids.contains(row.id)) tried.emplace(row.id, row.trial);
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  Diagnostics warnings;
+  std::erase_if(points, [&](const Point& point) {
+    const auto found = tried.find(PointId(point));
+    if (found == tried.end()) return false;
+    warnings.push_back(
+        Warning("point", {},
+                fmt::format("the chosen point {} was tried already: it is trial {}, and is not tried again",
+                            PointText(point), found->second),
+                fmt::format("its result: muster show {}:{}; muster retry {} --trial {} repeats a trial", id,
+                            found->second, id, found->second)));
+    return true;
+  });
+  PrintDiagnostics(warnings);
+  return {};
 }
 
 }  // namespace
@@ -495,6 +525,7 @@ Result<std::vector<Point>> ChosenPointsFor(const std::string& folder, const std:
   if (!first) return Fail(first.error());
   described->sweep.seed_points = *std::move(chosen);
   KeepNames(*file, *first, described->sweep);
+  if (auto left = LeaveOutTried(folder, file->sweep_id, described->sweep.seed_points); !left) return Fail(left.error());
   return std::move(described->sweep.seed_points);
 }
 
@@ -580,6 +611,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   SteeringRequest steering = continuation.steering;
   steering.points.assign(described->sweep.seed_points.begin() + seeds, described->sweep.seed_points.end());
   described->sweep.seed_points.resize(static_cast<std::size_t>(seeds));
+  if (auto left = LeaveOutTried(folder, file->sweep_id, steering.points); !left) return Refuse(left.error());
   if (auto same = CheckSameSweep(folder, described->sweep); !same) return Refuse(same.error());
   std::vector<SiteHost> hosts;
   if (each_trial) {
