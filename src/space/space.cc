@@ -843,6 +843,59 @@ class Compiler {
 
 }  // namespace
 
+namespace {
+
+// The axes and fixed values of the name in the space.
+void ListValuesOf(const Space& space, const std::string& name, std::vector<Axis>& axes) {
+  if (space.kind == Space::Kind::kAxis && space.axis.name == name) axes.push_back(space.axis);
+  if (space.kind == Space::Kind::kFixed && space.fixed.contains(name)) {
+    axes.push_back({.name = name, .values = {space.fixed.at(name)}});
+  }
+  for (const Space& part : space.parts) ListValuesOf(part, name, axes);
+}
+
+// Of the conditions of a product, by names of its parts.
+void WarnOfConditionsOf(const Space& product, Diagnostics& warnings) {
+  for (const Space& when : product.parts) {
+    if (when.kind != Space::Kind::kWhen) continue;
+    for (const auto& [name, wanted] : when.condition) {
+      std::vector<Axis> axes;
+      for (const Space& part : product.parts) {
+        if (part.kind != Space::Kind::kWhen) ListValuesOf(part, name, axes);
+      }
+      std::string has;
+      std::vector<std::string> words;
+      for (const Axis& axis : axes) {
+        has += (has.empty() ? "" : " or ") + AxisText(axis);
+        for (const Value& value : axis.values) {
+          if (value.AsString() != nullptr) words.push_back(*value.AsString());
+        }
+      }
+      for (const Value& value : wanted) {
+        const bool can_be =
+            std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) { return LocateOn(axis, value).has_value(); });
+        if (can_be || axes.empty()) continue;
+        const std::string* const word = value.AsString();
+        warnings.push_back(Warning("space", when.place,
+                                   "when: " + name + " is never " + ToText(value) + ": its values are " + has,
+                                   word == nullptr ? "" : DidYouMean(*word, words)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Diagnostics WarnOfConditions(const Space& space) {
+  Diagnostics warnings;
+  if (space.kind == Space::Kind::kProduct) WarnOfConditionsOf(space, warnings);
+  for (const Space& part : space.parts) {
+    const Diagnostics more = WarnOfConditions(part);
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  }
+  return warnings;
+}
+
 CompiledSpace::CompiledSpace(std::unique_ptr<SpaceNode> root, Space description)
     : root_(std::move(root)), description_(std::move(description)) {
   root_->ListContinuous(continuous_);

@@ -104,6 +104,10 @@ struct Space {
 // Whether the point has one of the values of each name: a condition of kWhen.
 bool Holds(const std::map<std::string, std::vector<Value>>& condition, const Point& point);
 
+// Warnings of kind "space" about values in conditions that their names never have: what depends on these is never
+// tried. A value may be missing since the command line has others.
+Diagnostics WarnOfConditions(const Space& space);
+
 // Gives the unions without weights one for each part, all equal.
 void WeighEvenly(Space& space);
 // Removes the weights of unions whose weights are all equal.

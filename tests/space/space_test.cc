@@ -178,6 +178,25 @@ TEST(Space, WeighsUnionsEvenlyUnlessTheyHaveWeights) {
   EXPECT_EQ(space.parts.at(0).parts.at(1).weights, (std::vector<double>{1, 2, 3}));
 }
 
+TEST(Space, ReportsConditionsThatNeverHold) {
+  const auto when = [](std::map<std::string, std::vector<Value>> condition, Space part) {
+    Space space = Of(Space::Kind::kWhen, {std::move(part)});
+    space.condition = std::move(condition);
+    return space;
+  };
+  const Space opt = Choice("opt", {"adam", "sgd"});
+  const Space never = Product({opt, when({{"opt", {"adamw", "sgd"}}}, Choice("k", {1, 2}))});
+  ASSERT_EQ(WarnOfConditions(never).size(), 1U);
+  const Diagnostic warning = WarnOfConditions(never).front();
+  EXPECT_EQ(warning.message, "when: opt is never \"adamw\": its values are {\"adam\", \"sgd\"}");
+  EXPECT_EQ(warning.hint, "did you mean \"adam\"?");
+  EXPECT_EQ(warning.place, (Place{"s.lua", 4}));
+  EXPECT_TRUE(WarnOfConditions(Product({opt, when({{"opt", {"sgd"}}}, Choice("k", {1, 2}))})).empty());
+  EXPECT_TRUE(WarnOfConditions(Product({Choice("n", {1.0, 2.0}), when({{"n", {2}}}, Choice("k", {1, 2}))})).empty());
+  EXPECT_EQ(Compiled(Product({Choice("n", {1.0, 2.0}), when({{"n", {2}}}, Choice("k", {1, 2}))})).size(), 3U)
+      << "2 is 2.0";
+}
+
 // The choice of a part has its own coordinate, even if a part has the same names, or only one.
 TEST(Space, ChoosesPartsOfAUnionIndependentlyOfTheirValues) {
   Space space = Union({LogUniform("x", 1, 2), Union({LogUniform("x", 2, 4), LogUniform("x", 4, 8)})});

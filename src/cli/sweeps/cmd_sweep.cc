@@ -494,6 +494,7 @@ int SweepRecipe(const SweepCommandLine& options) {
   if (!described) return Refuse(described.error(), options.json);
   if (requested) PlanForAllocations(*requested, described->evaluation);
   if (auto possible = CheckChosen(*described, 0, *evaluator); !possible) return Refuse(possible.error(), options.json);
+  PrintDiagnostics(WarnOfConditions(described->sweep.space));
   PrintDiagnostics(WarnOfChosen(described->sweep, 0));
   if (!options.preview) {
     return StartSweep(
