@@ -279,6 +279,18 @@ std::string SweepDescriptionSchema(const std::string& at) {
   return SchemaWriter<SweepForms>(SchemaBounds::kChecked, at).Of(SweepDescription());
 }
 
+namespace {
+
+constexpr double kMaxRungs = 64;
+constexpr double kMaxResource = 1e18;
+
+// min, min × eta, … up to max.
+double RungsUpTo(const EarlyStopChoice& stop) {
+  return 1 + std::floor((std::log(stop.max) - std::log(stop.min)) / std::log(stop.eta) + 1e-9);
+}
+
+}  // namespace
+
 Diagnostics CheckSweep(const SweepDescription& sweep) {
   constexpr double kMaxHyperbandRange = 1e6;
   Diagnostics problems;
@@ -331,6 +343,13 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
                              fmt::format("muster.{} {{ resource = \"step\", min = 1, max = 81, eta = 3 }}, or "
                                          "--{} step:1..81/3",
                                          kind, kind)));
+  } else if (stop.has_rungs() && (stop.max > kMaxResource || RungsUpTo(stop) > kMaxRungs)) {
+    problems.push_back(
+        Error("early_stop", stop.place,
+              fmt::format(
+                  "{}: from min {} to max {} with eta {} there are {:.0f} rungs, and there can be at most {}, up to {}",
+                  kind, stop.min, stop.max, stop.eta, RungsUpTo(stop), kMaxRungs, kMaxResource),
+              "a larger min, a smaller max or a larger eta"));
   } else if (stop.kind == EarlyStopChoice::Kind::kHyperband && stop.max / stop.min > kMaxHyperbandRange) {
     problems.push_back(Error("early_stop", stop.place,
                              "hyperband: max is more than a million times min, so nearly all trials would be of one "
