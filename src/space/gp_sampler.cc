@@ -301,7 +301,7 @@ class GpSampler final : public LearningSampler {
     }
     for (const std::string& dimension : space().dimensions()) {
       const std::size_t d = dimensions().at(dimension);
-      if (cells[d].exists) suggestion.axes.push_back({dimension, losses.scales().lengths[d]});
+      if (cells[d].exists) suggestion.axes.push_back({space().LabelOf(dimension), losses.scales().lengths[d]});
     }
     suggestion.near = NearestOf(known, rows_of, row.numbers, losses.scales().lengths);
   }

@@ -167,6 +167,29 @@ TEST(Space, DrawsPartsOfAUnionByTheirWeights) {
   EXPECT_EQ(SharesOver(Compiled(space), "a|b|c", 90), (Shares{{"a", 60}, {"b", 20}, {"c", 10}}));
 }
 
+// Prevents: users read "k|opt|y", which is the name of a coordinate.
+TEST(Space, NamesTheChoiceOfAPartAsUsersDo) {
+  const auto label = [](const Space& space) {
+    const auto compiled = Compiled(space);
+    return compiled.LabelOf(compiled.dimensions().front());
+  };
+  const auto fixed = [](const Point& point) {
+    Space space;
+    space.kind = Space::Kind::kFixed;
+    space.fixed = point;
+    return space;
+  };
+  const Space adam = Product({fixed({{"opt", Value("adam")}}), Choice("k", {1, 2})});
+  const Space sgd = Product({fixed({{"opt", Value("sgd")}}), LogUniform("y", 1, 2)});
+  EXPECT_EQ(label(Union({adam, sgd})), "opt");
+  EXPECT_EQ(label(Union({fixed({{"a", Value(1)}, {"b", Value(1)}}), fixed({{"a", Value(2)}, {"b", Value(2)}})})),
+            "a+b");
+  EXPECT_EQ(label(Union({Choice("a", {1, 2}), Choice("a", {3, 4})})), "part of the union by a");
+  EXPECT_EQ(label(Union({Product({Choice("a", {1}), Choice("b", {2})}), Choice("c", {3})})), "a+b or c");
+  EXPECT_EQ(label(Union({LogUniform("x", 1, 2), LogUniform("x", 2, 4)})), "part of the union of x");
+  EXPECT_EQ(label(Product({Choice("lr", {1, 2})})), "lr");
+}
+
 TEST(Space, WeighsUnionsEvenlyUnlessTheyHaveWeights) {
   Space space = Product({Union({Choice("a", {1}), Union({Choice("b", {1}), Choice("c", {2}), Choice("d", {2})})})});
   space.parts.at(0).parts.at(1).weights = {1, 2, 3};
