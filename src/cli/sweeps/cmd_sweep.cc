@@ -52,8 +52,9 @@ struct SweepPreview {
 
 constexpr std::uint64_t kMaxWhole = 2'000'000;  // larger spaces are sampled
 constexpr std::uint64_t kSample = 100'000;      // points drawn from a larger space
-// If so many plans were made, every point probably needs its own plan, and the space is sampled.
-constexpr std::uint64_t kMaxPlans = 50'000;
+// If so many plans were made, every point probably needs its own plan, and the space is sampled. Plans take about 1 ms
+// each, and so many draws tell the share of possible points to about 1 %.
+constexpr std::uint64_t kMaxPlans = 5'000;
 
 // Judges the requested points from the beginning on, batch by batch.
 class Judging {
