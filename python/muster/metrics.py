@@ -116,7 +116,7 @@ def _values(line):
     """Numbers, booleans and short texts by name; None if the line is no report. Numbers that are not
     finite are None."""
     try:
-        values = json.loads((line or b"").decode("utf-8"))
+        values = json.loads((line or b"").decode("utf-8"), parse_int=_whole_number)
     except (ValueError, RecursionError):
         return None
     if not isinstance(values, dict):
@@ -129,6 +129,12 @@ def _values(line):
                 and (value is None or isinstance(value, (bool, int, float)) or _is_short(value))):
             plain[name] = value
     return plain
+
+
+def _whole_number(digits):
+    """An integer; infinite if it is too large for a double, like any other number."""
+    number = float(digits)
+    return int(digits) if math.isfinite(number) else number
 
 
 def _is_short(text):

@@ -188,16 +188,17 @@ class Sweep(Labelled):
         given = options(slots=slots, add_trials=add_trials, unskip=unskip)
         return ask(["steer", self.path, "--json"] + given)
 
-    def enqueue(self, *points: Dict[str, Any]) -> Dict[str, Any]:
+    def enqueue(self, *points: Union[Dict[str, Any], Iterable[Dict[str, Any]]]) -> Dict[str, Any]:
         """Makes these points the next trials of the sweep while it runs, as `muster steer --try` does:
-        enqueue({"lr": 0.1, "batch": 64}), or rows of trials() or best() of another sweep with the same
-        parameters. Returns the limits that hold now. muster.Error with the recipe's words if a point is not
-        possible; nothing has changed then."""
-        if not points:
-            raise ValueError("enqueue: no point is given")
+        enqueue({"lr": 0.1, "batch": 64}); also lists of points, and rows of trials() or best() of another
+        sweep with the same parameters: enqueue(other.best(3)). Returns the limits that hold now.
+        muster.Error with the recipe's words if a point is not possible; nothing has changed then. A point
+        that was tried already is a warning, and muster.Error if all of them were."""
         words = []
-        for point in points:
+        for point in _points(points):
             words += ["--try", json.dumps(self._point_of(point), allow_nan=False)]
+        if not words:
+            raise ValueError("enqueue: no point is given")
         return ask(["steer", self.path, "--json"] + words)
 
     def _point_of(self, given: Dict[str, Any]) -> Dict[str, Any]:
@@ -268,6 +269,20 @@ class Sweep(Labelled):
 def _numbers(trials: Iterable[Union[int, Dict[str, Any]]]) -> List[int]:
     """Numbers of trials that are given by numbers or as rows."""
     return [one["trial"] if isinstance(one, dict) else one for one in trials]
+
+
+def _points(given: Iterable[Any]) -> List[Dict[str, Any]]:
+    """Points that are given one by one or in lists."""
+    found: List[Dict[str, Any]] = []
+    for one in given:
+        several = [one] if isinstance(one, dict) else one
+        if isinstance(several, (str, bytes)) or not hasattr(several, "__iter__"):
+            raise TypeError("enqueue: a point is a dictionary such as {'lr': 0.1}, got %r" % (one,))
+        for point in several:
+            if not isinstance(point, dict):
+                raise TypeError("enqueue: a point is a dictionary such as {'lr': 0.1}, got %r" % (point,))
+            found.append(point)
+    return found
 
 
 def _joined(words: Optional[Iterable[str]]) -> Optional[str]:

@@ -125,11 +125,7 @@ const Command* Find(const char* name) {
   return nullptr;
 }
 
-int Usage(const std::string& message, const std::string& hint) {
-  const std::string text = "muster: error: " + message + "\n" + (hint.empty() ? "" : "hint: " + hint + "\n");
-  std::fputs(FittedLines(PrintableLines(text), ErrorColumns()).c_str(), stderr);
-  return kExitRecipe;
-}
+int Usage(const std::string& message, const std::string& hint) { return Refuse({Error("usage", {}, message, hint)}); }
 
 // `rest`: the words behind it.
 int UnknownCommand(const std::string& word, const std::vector<std::string>& rest) {
@@ -230,6 +226,10 @@ int Main(int argc, char** argv) {
     return kExitRecipe;
   }
   const std::string first = argv[1];
+  // Words behind -- belong to another program. That the command has no such option is reported as JSON, too.
+  char** const dashes =
+      std::find_if(argv + 1, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  if (std::any_of(argv + 1, dashes, [](const char* word) { return std::strcmp(word, "--json") == 0; })) RequestJson();
   if (first == "--help" || first == "-h" || first == "help") {
     if (const Command* command = argc > 2 ? Find(argv[2]) : nullptr) return RunCommand(*command, {"--help"});
     if (argc > 2) return UnknownCommand(argv[2], {});

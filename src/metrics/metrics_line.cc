@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include <fmt/format.h>
@@ -25,7 +26,16 @@ bool IsReported(const std::string& name, const Value& value) {
          (text != nullptr && text->size() <= kMaxMetricText);
 }
 
-// Replaces NaN, Infinity and -Infinity outside strings by null.
+// The length of a number at the beginning of the text that no double can hold, such as 1e400; else 0.
+std::size_t LengthOfTooLarge(std::string_view text) {
+  const std::size_t length = std::min(text.find_first_not_of("+-.0123456789eE"), text.size());
+  if (length == 0) return 0;
+  const std::string number(text.substr(0, length));
+  char* end = nullptr;
+  return std::isinf(std::strtod(number.c_str(), &end)) && *end == '\0' ? length : 0;
+}
+
+// Replaces NaN, Infinity, -Infinity and numbers that are too large outside strings by null.
 std::string WithoutNotFinite(std::string_view text) {
   std::string plain;
   bool in_string = false;
@@ -38,7 +48,8 @@ std::string WithoutNotFinite(std::string_view text) {
       continue;
     }
     in_string = c == '"';
-    std::size_t length = 0;
+    const bool begins = i == 0 || std::string_view("+-.0123456789eE").find(text[i - 1]) == std::string_view::npos;
+    std::size_t length = begins ? LengthOfTooLarge(text.substr(i)) : 0;
     for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
       if (text.substr(i).starts_with(word)) length = word.size();
     }
@@ -56,9 +67,7 @@ std::string WithoutNotFinite(std::string_view text) {
 
 std::optional<MetricValues> MetricsLine(std::string_view line) {
   auto value = ValueFromJsonText(line);
-  if (!value && (line.find("NaN") != line.npos || line.find("Infinity") != line.npos)) {
-    value = ValueFromJsonText(WithoutNotFinite(line));
-  }
+  if (!value) value = ValueFromJsonText(WithoutNotFinite(line));
   if (!value || value->AsMap() == nullptr) return std::nullopt;
   MetricValues reported;
   for (const auto& [name, one] : *value->AsMap()) {

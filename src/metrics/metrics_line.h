@@ -23,7 +23,8 @@ inline constexpr std::size_t kMaxMetricsLine = 64U << 10;  // longer lines are i
 inline constexpr std::size_t kMaxMetricNames = 200;
 inline constexpr std::size_t kMaxMetricText = 200;  // bytes of a name and of a text
 
-// The JSON object of the line; NaN and infinities, which JSON lacks but programs write, are null. Nothing if the line
+// The JSON object of the line; NaN and infinities, which JSON lacks but programs write, and numbers that are too large
+// for a double, such as 1e400, are null. Nothing if the line
 // is not an object. Names beyond the first kMaxMetricNames, long texts, lists and objects are omitted.
 std::optional<MetricValues> MetricsLine(std::string_view line);
 

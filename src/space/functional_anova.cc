@@ -258,6 +258,11 @@ std::optional<Importance> ImportanceOf(const CompiledSpace& space, const std::ve
   std::stable_sort(importance.pairs.begin(), importance.pairs.end(),
                    [](const PairImportance& one, const PairImportance& other) { return one.share > other.share; });
   importance.rest = std::max(0.0, importance.rest);
+  for (AxisImportance& axis : importance.axes) axis.name = space.LabelOf(axis.name);
+  for (PairImportance& pair : importance.pairs) {
+    pair.one = space.LabelOf(pair.one);
+    pair.other = space.LabelOf(pair.other);
+  }
   return importance;
 }
 

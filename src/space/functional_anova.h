@@ -14,7 +14,7 @@
 namespace muster {
 
 struct AxisImportance {
-  std::string name;        // of the dimension: "lr", "a+b" of a zip, "a|b" of a union
+  std::string name;        // CompiledSpace::LabelOf: "lr", "a+b" of a zip
   double share = 0;        // of the variance, which the axis explains alone
   double deviation = 0;    // of the share, among the trees
   std::size_t trials = 0;  // that have the axis

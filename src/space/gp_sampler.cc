@@ -71,9 +71,11 @@ std::vector<double> Standardised(const std::vector<const LearnedTrial*>& trials,
 // Losses by their standardised numbers: between those of results, and along the line of the best half beyond them.
 class LossScale {
  public:
-  LossScale(const std::vector<const LearnedTrial*>& trials, const std::vector<double>& standardised) {
+  LossScale(const std::vector<const LearnedTrial*>& trials, const std::vector<double>& standardised, bool second) {
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (trials[i]->state == LearnedTrial::State::kDone) known_.emplace(standardised[i], trials[i]->loss);
+      if (trials[i]->state != LearnedTrial::State::kDone) continue;
+      const auto loss = second ? trials[i]->second : std::optional(trials[i]->loss);
+      if (loss) known_.emplace(standardised[i], *loss);
     }
     if (known_.size() < 2) return;
     auto middle = known_.begin();
@@ -280,7 +282,7 @@ class GpSampler final : public LearningSampler {
     all.insert(all.end(), impossible.begin(), impossible.end());
     const RowsOf rows_of(all, dimensions().size());
     const GaussianProcess losses(RowsFor(rows_of, all), Standardised(known, false), Scales(kOfLoss), RepeatsOf(known));
-    const LossScale scale(known, Standardised(known, false));
+    const LossScale scale(known, Standardised(known, false), false);
     GpRows row = rows_of.Empty();
     rows_of.Add(cells, row.numbers);
     const auto [mean, deviation] = losses.At(row).front();
@@ -292,15 +294,27 @@ class GpSampler final : public LearningSampler {
     suggestion.best = scale.LossOf(least);
     const double z = (least - mean) / deviation;
     suggestion.improvement = std::exp(LogImprovementOf(z).value) * deviation * scale.slope();
+    if (has_two_losses()) DescribeSecond(suggestion, rows_of, known, all, row);
     if (!impossible.empty()) {
       const auto [label, doubt] = AllowedOf(rows_of, all, impossible.size()).At(row).front();
       suggestion.allowed = std::exp(LogNormalBelow(label / doubt).value);
     }
     for (const std::string& dimension : space().dimensions()) {
       const std::size_t d = dimensions().at(dimension);
-      if (cells[d].exists) suggestion.axes.push_back({dimension, losses.scales().lengths[d]});
+      if (cells[d].exists) suggestion.axes.push_back({space().LabelOf(dimension), losses.scales().lengths[d]});
     }
     suggestion.near = NearestOf(known, rows_of, row.numbers, losses.scales().lengths);
+  }
+
+  // The second loss, and what both together improve.
+  void DescribeSecond(SuggestedPoint& suggestion, const RowsOf& rows_of, const Trials& known, const Trials& all,
+                      const GpRows& row) {
+    const std::vector<double> standardised = Standardised(known, true);
+    const GaussianProcess losses(RowsFor(rows_of, all), standardised, Scales(kOfSecond), RepeatsOf(known));
+    const LossScale scale(known, standardised, true);
+    const auto [mean, deviation] = losses.At(row).front();
+    suggestion.second = {scale.LossOf(mean), scale.LossOf(mean - deviation), scale.LossOf(mean + deviation)};
+    suggestion.improvement = std::exp(ImprovementOf(rows_of, known, all)->At(row).front());
   }
 
   std::vector<SuggestedPoint::Near> NearestOf(const Trials& known, const RowsOf& rows_of,

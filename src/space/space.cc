@@ -225,6 +225,8 @@ class CompiledSpace::Node {
   // from here; nothing if it does not have such a point.
   virtual std::optional<std::size_t> Locate(const Point& point, Spans& spans) const = 0;
   virtual void ListDimensions(std::vector<std::string>& dimensions) const = 0;
+  // Of the dimensions that have other names than users know.
+  virtual void ListLabels(std::map<std::string, std::string>& labels) const = 0;
   virtual void ListContinuous(std::vector<Axis>& axes) const = 0;
   // Whether AddFrom draws its countable points equally often.
   virtual bool DrawsEvenly() const = 0;
@@ -247,8 +249,8 @@ std::unique_ptr<SpaceNode> FixedNodeOf(const Point& fixed);
 std::unique_ptr<SpaceNode> ProductNodeOf(SpaceParts parts, std::vector<ConditionalPart> conditionals);
 // At least one part; all countable and of one size.
 std::unique_ptr<SpaceNode> ZipNodeOf(SpaceParts parts);
-// At least one part. `weights` as in Space.
-std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts, const std::vector<double>& weights);
+// At least one part. `weights` as in Space; `label`: see CompiledSpace::LabelOf.
+std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts, const std::vector<double>& weights, std::string label);
 
 // Whether all its axes are countable.
 bool IsCountable(const SpaceNode& node);
@@ -259,14 +261,6 @@ using Node = SpaceNode;
 using Parts = SpaceParts;
 
 constexpr std::uint64_t kMaxCases = 1'000'000;  // combinations of axes that conditions depend on
-
-bool Holds(const std::map<std::string, std::vector<Value>>& condition, const Point& point) {
-  return std::all_of(condition.begin(), condition.end(), [&](const auto& wanted) {
-    const auto found = point.find(wanted.first);
-    return found != point.end() &&
-           std::find(wanted.second.begin(), wanted.second.end(), found->second) != wanted.second.end();
-  });
-}
 
 class AxisNode : public Node {
  public:
@@ -286,6 +280,7 @@ class AxisNode : public Node {
     return 1;
   }
   void ListDimensions(std::vector<std::string>& dimensions) const override { dimensions.push_back(axis_.name); }
+  void ListLabels(std::map<std::string, std::string>&) const override {}
   void ListContinuous(std::vector<Axis>& axes) const override {
     if (!count_) axes.push_back(axis_);
   }
@@ -312,6 +307,7 @@ class FixedNode : public Node {
     return same ? std::optional(fixed_.size()) : std::nullopt;
   }
   void ListDimensions(std::vector<std::string>&) const override {}
+  void ListLabels(std::map<std::string, std::string>&) const override {}
   void ListContinuous(std::vector<Axis>&) const override {}
   bool DrawsEvenly() const override { return true; }
 
@@ -329,6 +325,9 @@ class NodeOfParts : public Node {
   }
   void ListDimensions(std::vector<std::string>& dimensions) const override {
     for (const auto& part : parts) part->ListDimensions(dimensions);
+  }
+  void ListLabels(std::map<std::string, std::string>& labels) const override {
+    for (const auto& part : parts) part->ListLabels(labels);
   }
   void ListContinuous(std::vector<Axis>& axes) const override {
     for (const auto& part : parts) part->ListContinuous(axes);
@@ -423,6 +422,10 @@ class ProductNode : public NodeOfParts {
     NodeOfParts::ListDimensions(dimensions);
     for (const ConditionalPart& each : conditionals_) each.part->ListDimensions(dimensions);
   }
+  void ListLabels(std::map<std::string, std::string>& labels) const override {
+    NodeOfParts::ListLabels(labels);
+    for (const ConditionalPart& each : conditionals_) each.part->ListLabels(labels);
+  }
   void ListContinuous(std::vector<Axis>& axes) const override {
     NodeOfParts::ListContinuous(axes);
     for (const ConditionalPart& each : conditionals_) each.part->ListContinuous(axes);
@@ -481,8 +484,8 @@ class ZipNode : public NodeOfParts {
 
 class UnionNode : public NodeOfParts {
  public:
-  UnionNode(Parts given, const std::vector<double>& weights)
-      : NodeOfParts(std::move(given)), dimension_(Joined(names, "|")) {
+  UnionNode(Parts given, const std::vector<double>& weights, std::string label)
+      : NodeOfParts(std::move(given)), dimension_(Joined(names, "|")), label_(std::move(label)) {
     for (const auto& part : parts) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + part->size());
     if (weights.empty()) return;
     for (const double weight : weights) {
@@ -518,6 +521,10 @@ class UnionNode : public NodeOfParts {
     dimensions.push_back(dimension_);
     NodeOfParts::ListDimensions(dimensions);
   }
+  void ListLabels(std::map<std::string, std::string>& labels) const override {
+    labels.emplace(dimension_, label_);
+    NodeOfParts::ListLabels(labels);
+  }
   bool DrawsEvenly() const override {
     if (!NodeOfParts::DrawsEvenly()) return false;
     for (std::size_t i = 0; i < weight_ends_.size(); ++i) {
@@ -550,6 +557,7 @@ class UnionNode : public NodeOfParts {
   }
 
   std::string dimension_;
+  std::string label_;
   std::vector<std::uint64_t> ends_;
   std::vector<double> weight_ends_;  // the sums of the weights up to each part; empty: by the numbers of points
 };
@@ -567,14 +575,22 @@ std::unique_ptr<SpaceNode> ProductNodeOf(SpaceParts parts, std::vector<Condition
 
 std::unique_ptr<SpaceNode> ZipNodeOf(SpaceParts parts) { return std::make_unique<ZipNode>(std::move(parts)); }
 
-std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts, const std::vector<double>& weights) {
-  return std::make_unique<UnionNode>(std::move(parts), weights);
+std::unique_ptr<SpaceNode> UnionNodeOf(SpaceParts parts, const std::vector<double>& weights, std::string label) {
+  return std::make_unique<UnionNode>(std::move(parts), weights, std::move(label));
 }
 
 bool IsCountable(const Node& node) {
   std::vector<Axis> continuous;
   node.ListContinuous(continuous);
   return continuous.empty();
+}
+
+bool Holds(const std::map<std::string, std::vector<Value>>& condition, const Point& point) {
+  return std::all_of(condition.begin(), condition.end(), [&](const auto& wanted) {
+    const auto found = point.find(wanted.first);
+    return found != point.end() && std::any_of(wanted.second.begin(), wanted.second.end(),
+                                               [&](const Value& value) { return IsSame(value, found->second); });
+  });
 }
 
 void WeighEvenly(Space& space) {
@@ -617,6 +633,58 @@ std::string ListText(const std::set<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+// All values of the name in points of the space; empty if it has none, or cannot be listed.
+std::vector<Value> ValuesOf(const Space& space, const std::string& name) {
+  if (space.kind == Space::Kind::kFixed) {
+    const auto found = space.fixed.find(name);
+    return found == space.fixed.end() ? std::vector<Value>() : std::vector{found->second};
+  }
+  if (space.kind == Space::Kind::kAxis) return space.axis.name == name ? space.axis.values : std::vector<Value>();
+  if (space.kind == Space::Kind::kWhen) return {};
+  std::vector<Value> values;
+  for (const Space& part : space.parts) {
+    const std::vector<Value> more = ValuesOf(part, name);
+    if (space.kind == Space::Kind::kUnion && more.empty()) return {};
+    values.insert(values.end(), more.begin(), more.end());
+  }
+  return values;
+}
+
+// Whether the value of the name says of which part of the union a point is.
+bool Decides(const Space& space, const std::string& name) {
+  std::vector<Value> before;
+  for (const Space& part : space.parts) {
+    const std::vector<Value> values = ValuesOf(part, name);
+    const bool apart = std::none_of(values.begin(), values.end(), [&](const Value& value) {
+      return std::any_of(before.begin(), before.end(), [&](const Value& other) { return IsSame(value, other); });
+    });
+    if (values.empty() || !apart) return false;
+    before.insert(before.end(), values.begin(), values.end());
+  }
+  return true;
+}
+
+// See CompiledSpace::LabelOf. `parts`: those of the union, compiled.
+std::string LabelOfUnion(const Space& space, const SpaceParts& parts) {
+  std::vector<std::string> within;
+  for (const auto& part : parts) part->ListDimensions(within);
+  std::vector<std::string> deciding;
+  for (const std::string& name : parts.front()->names) {
+    if (Decides(space, name)) deciding.push_back(name);
+  }
+  if (!deciding.empty()) {
+    const std::string names = Joined(deciding, "+");
+    const bool is_axis = std::find(within.begin(), within.end(), names) != within.end();
+    return is_axis ? "part of the union by " + names : names;
+  }
+  std::vector<std::string> texts;
+  for (const auto& part : parts) {
+    std::string text = part->names.empty() ? "nothing" : Joined(part->names, "+");
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+  }
+  return texts.size() == 1 ? "part of the union of " + texts.front() : Joined(texts, " or ");
 }
 
 class Compiler {
@@ -810,7 +878,8 @@ class Compiler {
     double size = 0;
     for (const double each : sizes) size += each;
     if (!KeepSize(space, size)) return nullptr;
-    return UnionNodeOf(*std::move(parts), space.weights);
+    std::string label = LabelOfUnion(space, *parts);
+    return UnionNodeOf(*std::move(parts), space.weights, std::move(label));
   }
 
   // One positive number for each part, or none at all.
@@ -843,6 +912,59 @@ class Compiler {
 
 }  // namespace
 
+namespace {
+
+// The axes and fixed values of the name in the space.
+void ListValuesOf(const Space& space, const std::string& name, std::vector<Axis>& axes) {
+  if (space.kind == Space::Kind::kAxis && space.axis.name == name) axes.push_back(space.axis);
+  if (space.kind == Space::Kind::kFixed && space.fixed.contains(name)) {
+    axes.push_back({.name = name, .values = {space.fixed.at(name)}});
+  }
+  for (const Space& part : space.parts) ListValuesOf(part, name, axes);
+}
+
+// Of the conditions of a product, by names of its parts.
+void WarnOfConditionsOf(const Space& product, Diagnostics& warnings) {
+  for (const Space& when : product.parts) {
+    if (when.kind != Space::Kind::kWhen) continue;
+    for (const auto& [name, wanted] : when.condition) {
+      std::vector<Axis> axes;
+      for (const Space& part : product.parts) {
+        if (part.kind != Space::Kind::kWhen) ListValuesOf(part, name, axes);
+      }
+      std::string has;
+      std::vector<std::string> words;
+      for (const Axis& axis : axes) {
+        has += (has.empty() ? "" : " or ") + AxisText(axis);
+        for (const Value& value : axis.values) {
+          if (value.AsString() != nullptr) words.push_back(*value.AsString());
+        }
+      }
+      for (const Value& value : wanted) {
+        const bool can_be =
+            std::any_of(axes.begin(), axes.end(), [&](const Axis& axis) { return LocateOn(axis, value).has_value(); });
+        if (can_be || axes.empty()) continue;
+        const std::string* const word = value.AsString();
+        warnings.push_back(Warning("space", when.place,
+                                   "when: " + name + " is never " + ToText(value) + ": its values are " + has,
+                                   word == nullptr ? "" : DidYouMean(*word, words)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Diagnostics WarnOfConditions(const Space& space) {
+  Diagnostics warnings;
+  if (space.kind == Space::Kind::kProduct) WarnOfConditionsOf(space, warnings);
+  for (const Space& part : space.parts) {
+    const Diagnostics more = WarnOfConditions(part);
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  }
+  return warnings;
+}
+
 CompiledSpace::CompiledSpace(std::unique_ptr<SpaceNode> root, Space description)
     : root_(std::move(root)), description_(std::move(description)) {
   root_->ListContinuous(continuous_);
@@ -853,6 +975,7 @@ CompiledSpace::CompiledSpace(std::unique_ptr<SpaceNode> root, Space description)
   for (std::string& dimension : dimensions) {
     if (known.insert(dimension).second) dimensions_.push_back(std::move(dimension));
   }
+  root_->ListLabels(labels_);
   names_.assign(root_->names.begin(), root_->names.end());
 }
 CompiledSpace::CompiledSpace(CompiledSpace&&) noexcept = default;
@@ -871,6 +994,10 @@ std::optional<std::uint64_t> CompiledSpace::size() const {
 }
 std::uint64_t CompiledSpace::discrete_size() const { return root_->size(); }
 const std::vector<std::string>& CompiledSpace::dimensions() const { return dimensions_; }
+std::string CompiledSpace::LabelOf(const std::string& dimension) const {
+  const auto label = labels_.find(dimension);
+  return label == labels_.end() ? dimension : label->second;
+}
 bool CompiledSpace::draws_evenly() const { return root_->DrawsEvenly(); }
 const std::vector<std::string>& CompiledSpace::names() const { return names_; }
 const std::vector<Axis>& CompiledSpace::continuous() const { return continuous_; }

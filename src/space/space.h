@@ -101,6 +101,13 @@ struct Space {
   bool operator==(const Space&) const = default;
 };
 
+// Whether the point has one of the values of each name: a condition of kWhen.
+bool Holds(const std::map<std::string, std::vector<Value>>& condition, const Point& point);
+
+// Warnings of kind "space" about values in conditions that their names never have: what depends on these is never
+// tried. A value may be missing since the command line has others.
+Diagnostics WarnOfConditions(const Space& space);
+
 // Gives the unions without weights one for each part, all equal.
 void WeighEvenly(Space& space);
 // Removes the weights of unions whose weights are all equal.
@@ -148,6 +155,9 @@ class CompiledSpace {
   // The dimensions to choose for a point, in the order of the description; names of axes, "a+b" of a zip, "a|b" of a
   // union, which chooses a part by its weight.
   const std::vector<std::string>& dimensions() const;
+  // What users read for a dimension: its name; of a union the names whose values tell its parts apart ("optimizer"), or
+  // else its parts by their names ("k+n or y").
+  std::string LabelOf(const std::string& dimension) const;
   Point From(const Coordinate& coordinate) const;
   // Where From() gives this point, for each dimension that it depends on; nothing if the space does not have it.
   std::optional<std::map<std::string, Span>> Locate(const Point& point) const;
@@ -169,6 +179,7 @@ class CompiledSpace {
   std::unique_ptr<Node> root_;
   Space description_;
   std::vector<std::string> dimensions_;
+  std::map<std::string, std::string> labels_;  // of unions
   std::vector<std::string> names_;
   std::vector<Axis> continuous_;
 };

@@ -45,9 +45,17 @@ struct SuggestedPoint {
   double expected = 0;
   double low = 0;  // one standard deviation around it
   double high = 0;
-  double best = 0;                     // the least that is expected at a point with a result
-  double improvement = 0;              // expected: how far below that, at least 0
-  std::optional<double> allowed = {};  // the probability that the recipe accepts the point, if it has refused any
+  double best = 0;  // the least that is expected at a point with a result
+  // Expected: how far below that, at least 0. Of two losses: by how much the area grows that the results dominate, on
+  // the scale of the model, on which the losses have a mean of 0 and a deviation of 1.
+  double improvement = 0;
+  struct SecondLoss {
+    double expected = 0;
+    double low = 0;  // one standard deviation around it
+    double high = 0;
+  };
+  std::optional<SecondLoss> second = {};  // of two losses
+  std::optional<double> allowed = {};     // the probability that the recipe accepts the point, if it has refused any
   struct Near {
     std::optional<std::uint64_t> trial = {};  // nothing: a result of another sweep
     double loss = 0;

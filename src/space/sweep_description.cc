@@ -110,18 +110,89 @@ std::vector<double> ExcessOf(const std::vector<MetricConstraint>& constraints,
 
 namespace {
 
-// What every point of the space has: values that are the same in all, and names of axes.
-void CollectCommon(const Space& space, Point& fixed, std::vector<std::string>& axes) {
-  if (space.kind == Space::Kind::kFixed) fixed.insert(space.fixed.begin(), space.fixed.end());
-  if (space.kind == Space::Kind::kAxis) axes.push_back(space.axis.name);
-  if (space.kind != Space::Kind::kProduct && space.kind != Space::Kind::kZip) return;
-  for (const Space& part : space.parts) CollectCommon(part, fixed, axes);
+// Whether no point of the space has these values: another one is fixed, or one is none of a choice.
+bool Excludes(const Space& space, const Point& point) {
+  if (space.kind == Space::Kind::kFixed) {
+    return std::any_of(space.fixed.begin(), space.fixed.end(), [&](const auto& value) {
+      const auto found = point.find(value.first);
+      return found != point.end() && found->second != value.second;
+    });
+  }
+  if (space.kind == Space::Kind::kAxis) {
+    const auto found = point.find(space.axis.name);
+    const std::vector<Value>& values = space.axis.values;
+    return found != point.end() && space.axis.kind == Axis::Kind::kChoice &&
+           std::find(values.begin(), values.end(), found->second) == values.end();
+  }
+  if (space.kind == Space::Kind::kWhen) return false;
+  const auto excludes = [&](const Space& part) { return Excludes(part, point); };
+  return space.kind == Space::Kind::kUnion ? std::all_of(space.parts.begin(), space.parts.end(), excludes)
+                                           : std::any_of(space.parts.begin(), space.parts.end(), excludes);
 }
 
 void CollectNames(const Space& space, std::vector<std::string>& names) {
   if (space.kind == Space::Kind::kAxis) names.push_back(space.axis.name);
   for (const auto& [name, value] : space.fixed) names.push_back(name);
   for (const Space& part : space.parts) CollectNames(part, names);
+}
+
+// The parts of a union that may have a point with these values.
+std::vector<const Space*> PartsFor(const Space& space, const Point& point) {
+  std::vector<std::string> all;
+  CollectNames(space, all);
+  std::vector<const Space*> parts;
+  for (const Space& part : space.parts) {
+    std::vector<std::string> names;
+    CollectNames(part, names);
+    const bool lacks = std::any_of(all.begin(), all.end(), [&](const std::string& name) {
+      return point.contains(name) && std::find(names.begin(), names.end(), name) == names.end();
+    });
+    if (!lacks && !Excludes(part, point)) parts.push_back(&part);
+  }
+  return parts;
+}
+
+struct MissingAxis {
+  const Axis* axis = nullptr;
+  Point because;  // the values of the point that the axis depends on; empty: each point has one
+};
+
+// Adds the values that all points of the space with the point's values have, and lists the axes that it lacks: also of
+// conditions that hold, and of the only part of a union that it can be of.
+void Complete(const Space& space, const Point& because, Point& point, std::vector<MissingAxis>& missing) {
+  switch (space.kind) {
+    case Space::Kind::kFixed:
+      point.insert(space.fixed.begin(), space.fixed.end());
+      return;
+    case Space::Kind::kAxis:
+      if (!point.contains(space.axis.name)) missing.push_back({&space.axis, because});
+      return;
+    case Space::Kind::kUnion: {
+      const std::vector<const Space*> parts = PartsFor(space, point);
+      if (parts.size() != 1) return;
+      std::vector<std::string> names;
+      CollectNames(space, names);
+      Point chosen = because;
+      for (const std::string& name : names) {
+        if (const auto found = point.find(name); found != point.end()) chosen.insert(*found);
+      }
+      if (chosen.size() > because.size() || space.parts.size() == 1) Complete(*parts.front(), chosen, point, missing);
+      return;
+    }
+    case Space::Kind::kWhen:  // part of a product
+    case Space::Kind::kProduct:
+    case Space::Kind::kZip:
+      break;
+  }
+  for (const Space& part : space.parts) {
+    if (part.kind != Space::Kind::kWhen) Complete(part, because, point, missing);
+  }
+  for (const Space& part : space.parts) {
+    if (part.kind != Space::Kind::kWhen || !Holds(part.condition, point)) continue;
+    Point deciding = because;
+    for (const auto& [name, unused] : part.condition) deciding.insert(*point.find(name));
+    for (const Space& inner : part.parts) Complete(inner, deciding, point, missing);
+  }
 }
 
 }  // namespace
@@ -138,14 +209,13 @@ Result<Point> CompletePoint(const Space& space, Point given, const Place& place)
     problems.push_back(
         Error("point", place, "the chosen point " + text + ": " + name + " is not swept", DidYouMean(name, names)));
   }
-  Point fixed;
-  std::vector<std::string> axes;
-  CollectCommon(space, fixed, axes);
-  given.insert(fixed.begin(), fixed.end());
-  for (const std::string& axis : axes) {
-    if (given.contains(axis)) continue;
-    problems.push_back(Error("point", place, "the chosen point " + text + " has no value of " + axis,
-                             "each point of the sweep has one: add " + axis));
+  std::vector<MissingAxis> missing;
+  Complete(space, {}, given, missing);
+  for (const auto& [axis, because] : missing) {
+    const std::string with = because.empty() ? "" : " with " + PointText(because);
+    problems.push_back(
+        Error("point", place, "the chosen point " + text + " has no value of " + axis->name,
+              "each point of the sweep" + with + " has one: add " + axis->name + ", of " + AxisText(*axis)));
   }
   if (!problems.empty()) return Fail(std::move(problems));
   return given;
@@ -209,6 +279,18 @@ std::string SweepDescriptionSchema(const std::string& at) {
   return SchemaWriter<SweepForms>(SchemaBounds::kChecked, at).Of(SweepDescription());
 }
 
+namespace {
+
+constexpr double kMaxRungs = 64;
+constexpr double kMaxResource = 1e18;
+
+// min, min × eta, … up to max.
+double RungsUpTo(const EarlyStopChoice& stop) {
+  return 1 + std::floor((std::log(stop.max) - std::log(stop.min)) / std::log(stop.eta) + 1e-9);
+}
+
+}  // namespace
+
 Diagnostics CheckSweep(const SweepDescription& sweep) {
   constexpr double kMaxHyperbandRange = 1e6;
   Diagnostics problems;
@@ -261,6 +343,13 @@ Diagnostics CheckSweep(const SweepDescription& sweep) {
                              fmt::format("muster.{} {{ resource = \"step\", min = 1, max = 81, eta = 3 }}, or "
                                          "--{} step:1..81/3",
                                          kind, kind)));
+  } else if (stop.has_rungs() && (stop.max > kMaxResource || RungsUpTo(stop) > kMaxRungs)) {
+    problems.push_back(
+        Error("early_stop", stop.place,
+              fmt::format(
+                  "{}: from min {} to max {} with eta {} there are {:.0f} rungs, and there can be at most {}, up to {}",
+                  kind, stop.min, stop.max, stop.eta, RungsUpTo(stop), kMaxRungs, kMaxResource),
+              "a larger min, a smaller max or a larger eta"));
   } else if (stop.kind == EarlyStopChoice::Kind::kHyperband && stop.max / stop.min > kMaxHyperbandRange) {
     problems.push_back(Error("early_stop", stop.place,
                              "hyperband: max is more than a million times min, so nearly all trials would be of one "

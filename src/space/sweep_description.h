@@ -176,7 +176,8 @@ TrialResult ResultFor(const SweepDescription& sweep, std::optional<double> loss,
                       const std::map<std::string, Value>& metrics);
 
 // A chosen point of the sweep: `given` with the values that all points of the space have. It need not be a point of the
-// space. Kind "point": a name that is not swept, or an axis that every point has without a value.
+// space. Kind "point": a name that is not swept, or an axis without a value that every point has, or every point with
+// the values of `given` on which it depends.
 Result<Point> CompletePoint(const Space& space, Point given, const Place& place = {});
 
 // For sweep.json and --json (sweep_fields.h).

@@ -149,7 +149,8 @@ class TpeSampler final : public LearningSampler {
       if (!cells[d].exists) continue;
       std::vector<Cell> alone(cells.size());
       alone[d] = cells[d];
-      suggestion.axes.push_back({dimension, std::exp(good.LogDensity(alone) - others.LogDensity(alone))});
+      suggestion.axes.push_back(
+          {space().LabelOf(dimension), std::exp(good.LogDensity(alone) - others.LogDensity(alone))});
     }
   }
 

@@ -109,7 +109,7 @@ TEST(CommandLine, TyposAreUsageErrorsWithAHint) {
       {{"params"}, "missing argument RECIPE"},
       {{"plan", "recipes/hello.lua", "--jsn"}, "did you mean \"--json\"?"},
       {{"plan", "recipes/hello.lua", "-j"}, "-j"},
-      {{"plan", "recipes/hello.lua", "--json", "--id"}, "excludes"},
+      {{"plan", "recipes/hello.lua", "--full", "--id"}, "excludes"},
       {{"plan", "recipes/hello.lua", "--unset"}, "--unset"},
       {{"plan", "recipes/hello.lua", "greeting=3"}, "did you mean \"greetings\"?"},
       {{"plan", "recipes/hello.lua", "--unset", "nam"}, "did you mean \"name\"?"},

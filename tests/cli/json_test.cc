@@ -1,5 +1,7 @@
 // Tests that the keys and types of every --json output are stable.
 #include <set>
+#include <sstream>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -75,6 +77,65 @@ TEST(CheckJson, IsValidForAnyFileName) {
   const CommandResult result = Muster({"check", path, "--json"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(json::parse(result.out)["ok"], false);
+}
+
+// The commands of `muster --help` that have an option --json.
+std::vector<std::string> CommandsWithJson() {
+  std::vector<std::string> names;
+  std::istringstream overview(Muster({"--help"}).out);
+  for (std::string line; std::getline(overview, line);) {
+    if (!line.starts_with("  ")) continue;
+    const std::string name = line.substr(2, line.find(' ', 2) - 2);
+    if (Muster({name, "--help"}).out.find("--json") != std::string::npos) names.push_back(name);
+  }
+  return names;
+}
+
+// Prevents: a program that asked for JSON finds nothing on stdout if the command line is refused.
+TEST(RefusalsAsJson, ArePrintedByEveryCommandThatHasTheOption) {
+  const std::vector<std::string> names = CommandsWithJson();
+  EXPECT_GT(names.size(), 20U);
+  for (const std::string& name : names) {
+    const CommandResult result = Muster({name, "--json", "--no-such-option"});
+    EXPECT_EQ(result.exit_code, 2) << name;
+    const json whole = json::parse(result.out, nullptr, false);
+    ASSERT_TRUE(whole.is_object()) << name << ": " << result.out;
+    EXPECT_EQ(whole["ok"], false) << name;
+    EXPECT_EQ(whole["diagnostics"][0]["kind"], "usage") << name;
+    EXPECT_NE(result.err.find(whole["diagnostics"][0]["message"].get<std::string>()), std::string::npos) << name;
+  }
+}
+
+TEST(RefusalsAsJson, HaveWhatIsPrintedAsText) {
+  const TempDir home;
+  for (const auto& [words, exit_code, message] : std::vector<std::tuple<std::vector<std::string>, int, std::string>>{
+           {{"best", "-n", "0"}, 2, "--number: \"0\" is not a number from 1 on"},
+           {{"sweep", "recipes/hello.lua"}, 2, "--json requires --preview"},
+           {{"ls", "-n", "-1"}, 2, "-n takes N, got \"-1\""},
+           {{"ls", "nosuch"}, 1, "no run in \"nosuch\" (no such folder)"},
+           {{"explain"}, 2, "missing argument RECIPE"},
+           {{"best", "a", "b", "c"}, 2, "too many words: c b"},
+           {{"dump", "nosuch"}, 2, "there are no runs in "},
+           {{"watch", "nosuch"}, 2, "there are no runs in "},
+           {{"report", "nosuch"}, 2, "there are no runs in "},
+           {{"top", "nosuch"}, 2, "there are no runs in "},
+           {{"clean", "--older-than", "x"}, 2, "--older-than \"x\" is not a duration"},
+           {{"clean", "--grace", "x"}, 2, "--grace \"x\" is not a time up to an hour"},
+           {{"nosuch"}, 2, "there is no command \"nosuch\""},
+       }) {
+    std::vector<std::string> call = words;
+    call.emplace_back("--json");
+    const CommandResult result = Muster(call, {"MUSTER_HOME=" + home.path()});
+    EXPECT_EQ(result.exit_code, exit_code) << words[0];
+    const json whole = json::parse(result.out, nullptr, false);
+    ASSERT_TRUE(whole.is_object()) << words[0] << ": " << result.out;
+    EXPECT_EQ(whole["ok"], false) << words[0];
+    EXPECT_EQ(whole["diagnostics"][0]["message"].get<std::string>().substr(0, message.size()), message);
+    EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
+    EXPECT_EQ(Muster(words, {"MUSTER_HOME=" + home.path()}).out, "") << "only if it was asked for";
+  }
+  const CommandResult other = Muster({"plan", "nosuch.lua", "--", "train.py", "--json"});
+  EXPECT_EQ(other.out, "") << "words behind -- are not muster's";
 }
 
 TEST(PlanJson, ListsEveryProcessInFull) {

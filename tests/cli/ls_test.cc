@@ -110,6 +110,10 @@ TEST_F(ListedRuns, AreReportedAsMissing) {
   EXPECT_EQ(none.err, "muster: no run\n");
 }
 
+TEST_F(ListedRuns, AreFoundByNamesWithBlanks) {
+  EXPECT_EQ(Call({"ls", "--where", "\"lr\" == 0.1", "--columns", "lr"}).out, "LR\n0.1\n");
+}
+
 TEST_F(ListedRuns, RefuseInvalidConditionsAndColumns) {
   for (const auto& [words, reported] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--columns", "lt"}, "did you mean \"lr\"?"},
@@ -122,6 +126,9 @@ TEST_F(ListedRuns, RefuseInvalidConditionsAndColumns) {
            {{"--where", "kind > 3"}, "kind is \"a b\", which cannot be compared with 3"},
            {{"--where", "baseline < 1"}, "baseline is true, which cannot be compared with 1"},
            {{"--where", "lr > 1 lr"}, "expected \"and\""},
+           {{"--where", "val loss < 1"}, "a name with blanks is quoted: --where '\"val loss\" > 0.1'"},
+           {{"--where", "'' < 1"}, "expected a name, got \"\""},
+           {{"--where", "'lr > 1'"}, "no run has a value \"lr > 1\""},
            {{"--where", "kind ~ '('"}, "is not a valid regular expression"},
            {{"--where", "kind == 'a"}, "is not closed"}}) {
     std::vector<std::string> all = {"ls"};

@@ -241,6 +241,18 @@ TEST(Sweeps, AreShownWithReasonsRungsAndFailures) {
   EXPECT_EQ(reported["reasons"][0]["trials"], 1);
 }
 
+// Prevents: best names another one of equal trials than the first that is listed.
+TEST(Sweeps, OfEqualResultsListTheSmallestNumberFirstEverywhere) {
+  std::vector<SweepEntry> entries = Six();
+  entries.push_back(Ended(4, 0, TrialClass::kOk, 0.25));  // after trial 5
+  const SweepFolder folder(MadeFile(), entries);
+  EXPECT_NE(folder.Muster({"show", "made:best"}).out.find("4 of made"), std::string::npos);
+  const std::vector<std::string> order = {"TRIAL", "4", "5", "0"};
+  EXPECT_EQ(Column(folder.Muster({"best", "made", "-n", "3"}), 0), order);
+  EXPECT_EQ(Column(folder.Muster({"ls", "made", "--where", "state == ok", "--sort", "value", "--columns", "trial"}), 0),
+            order);
+}
+
 TEST(Sweeps, WithoutAnObjectiveHaveNoBestTrial) {
   SweepFile file = MadeFile();
   file.objective.reset();

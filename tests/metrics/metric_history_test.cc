@@ -48,6 +48,23 @@ TEST(MetricHistory, KeepsValuesThatAreNotFiniteAsNaN) {
   EXPECT_EQ(history.bad_lines, 0U);
 }
 
+// Prevents: one number that no double can hold drops all others of its line.
+TEST(MetricHistory, KeepsTheOtherValuesOfALineWithANumberThatIsTooLarge) {
+  const std::string digits(400, '9');
+  const MetricHistory history = Of("{\"step\": 1, \"loss\": 1e400, \"note\": \"1e400\", \"acc\": 0.5}\n" +
+                                   ("{\"loss\": -" + digits + ", \"step\": 2}\n") +
+                                   "{\"loss\": 1e-400, \"step\": 3}\n"
+                                   "{\"loss\": 1e400x}\n"
+                                   "{\"list\": [1e999], \"step\":1e400}\n");
+  EXPECT_EQ(history.bad_lines, 1U);
+  const MetricColumn& loss = history.columns.at("loss");
+  ASSERT_EQ(loss.values.size(), 3U);
+  EXPECT_TRUE(std::isnan(loss.values[0]) && std::isnan(loss.values[1]));
+  EXPECT_EQ(loss.values[2], 0);
+  EXPECT_EQ(history.columns.at("acc"), (MetricColumn{{0}, {0.5}}));
+  EXPECT_TRUE(std::isnan(history.columns.at("step").values[3]));
+}
+
 TEST(MetricHistory, ReadsUnusualLinesAndCountsInvalidOnes) {
   const MetricHistory history =
       Of("{\"a\\u0062\": 1, \"nested\": {\"x\": [1, 2]}}\n"  // an escape, a nested value

@@ -249,7 +249,13 @@ class Changing(ProgramTest):
         self.answers('{"trials": 61}')
         self.assertEqual(self.sweep.enqueue({"lr": 0.1, "sizes": [1, 2]}, {"lr": 1}), {"trials": 61})
         self.expect("steer", "--json", "--try", '{"lr": 0.1, "sizes": [1, 2]}', "--try", '{"lr": 1}')
+        self.sweep.enqueue(muster.Table([{"lr": 0.1}, {"lr": 0.2}]), {"lr": 0.3})
+        self.expect("steer", "--json", "--try", '{"lr": 0.1}', "--try", '{"lr": 0.2}', "--try", '{"lr": 0.3}')
+        for wrong in ("lr=0.1", [("lr", 0.1)], 3, [[{"lr": 0.1}]]):
+            with self.assertRaisesRegex(TypeError, "a point is a dictionary"):
+                self.sweep.enqueue(wrong)
         self.assertRaises(ValueError, self.sweep.enqueue)
+        self.assertRaises(ValueError, self.sweep.enqueue, muster.Table())
         self.assertRaises(ValueError, self.sweep.enqueue, {"lr": float("nan")})
 
     def test_the_best_are_those_for_which_a_condition_holds(self):

@@ -46,5 +46,13 @@ class Continued(unittest.TestCase):
         self.assertEqual(tuple(re.findall(r'"(\w+)"', names.group(1))), metrics._STEPS)
 
 
+class Lines(unittest.TestCase):
+
+    def test_a_number_that_is_too_large_leaves_the_others_of_its_line(self):
+        for number in ("1e400", "-" + "9" * 400, "9" * 5000, "NaN"):
+            line = ('{"step": 1, "loss": %s}' % number).encode()
+            self.assertEqual(metrics._values(line), {"step": 1, "loss": None})
+
+
 if __name__ == "__main__":
     unittest.main()

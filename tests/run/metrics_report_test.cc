@@ -40,6 +40,14 @@ TEST(MetricsReport, ReadsNonJsonNumbersAsNull) {
   EXPECT_EQ(metrics.bad_lines, 0U);
 }
 
+TEST(MetricsReport, NamesWhatIsNotFinite) {
+  RoleMetrics metrics;
+  TakeLines({"{\"step\": 1, \"loss\": 1e400, \"acc\": NaN}", "{\"step\": 2, \"acc\": 0.5}"}, metrics);
+  EXPECT_EQ(metrics.last, (std::map<std::string, Value>{{"step", Value(std::int64_t{2})}, {"acc", Value(0.5)}}));
+  EXPECT_EQ(metrics.not_finite, std::set<std::string>{"loss"});
+  EXPECT_EQ(metrics.bad_lines, 0U);
+}
+
 TEST(MetricsReport, OmitsFilesThatAreLinks) {
   Plan plan;
   plan.roles.resize(1);

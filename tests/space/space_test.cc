@@ -167,6 +167,29 @@ TEST(Space, DrawsPartsOfAUnionByTheirWeights) {
   EXPECT_EQ(SharesOver(Compiled(space), "a|b|c", 90), (Shares{{"a", 60}, {"b", 20}, {"c", 10}}));
 }
 
+// Prevents: users read "k|opt|y", which is the name of a coordinate.
+TEST(Space, NamesTheChoiceOfAPartAsUsersDo) {
+  const auto label = [](const Space& space) {
+    const auto compiled = Compiled(space);
+    return compiled.LabelOf(compiled.dimensions().front());
+  };
+  const auto fixed = [](const Point& point) {
+    Space space;
+    space.kind = Space::Kind::kFixed;
+    space.fixed = point;
+    return space;
+  };
+  const Space adam = Product({fixed({{"opt", Value("adam")}}), Choice("k", {1, 2})});
+  const Space sgd = Product({fixed({{"opt", Value("sgd")}}), LogUniform("y", 1, 2)});
+  EXPECT_EQ(label(Union({adam, sgd})), "opt");
+  EXPECT_EQ(label(Union({fixed({{"a", Value(1)}, {"b", Value(1)}}), fixed({{"a", Value(2)}, {"b", Value(2)}})})),
+            "a+b");
+  EXPECT_EQ(label(Union({Choice("a", {1, 2}), Choice("a", {3, 4})})), "part of the union by a");
+  EXPECT_EQ(label(Union({Product({Choice("a", {1}), Choice("b", {2})}), Choice("c", {3})})), "a+b or c");
+  EXPECT_EQ(label(Union({LogUniform("x", 1, 2), LogUniform("x", 2, 4)})), "part of the union of x");
+  EXPECT_EQ(label(Product({Choice("lr", {1, 2})})), "lr");
+}
+
 TEST(Space, WeighsUnionsEvenlyUnlessTheyHaveWeights) {
   Space space = Product({Union({Choice("a", {1}), Union({Choice("b", {1}), Choice("c", {2}), Choice("d", {2})})})});
   space.parts.at(0).parts.at(1).weights = {1, 2, 3};
@@ -176,6 +199,25 @@ TEST(Space, WeighsUnionsEvenlyUnlessTheyHaveWeights) {
   ForgetEvenWeights(space);
   EXPECT_EQ(space.parts.at(0).weights, std::vector<double>{});
   EXPECT_EQ(space.parts.at(0).parts.at(1).weights, (std::vector<double>{1, 2, 3}));
+}
+
+TEST(Space, ReportsConditionsThatNeverHold) {
+  const auto when = [](std::map<std::string, std::vector<Value>> condition, Space part) {
+    Space space = Of(Space::Kind::kWhen, {std::move(part)});
+    space.condition = std::move(condition);
+    return space;
+  };
+  const Space opt = Choice("opt", {"adam", "sgd"});
+  const Space never = Product({opt, when({{"opt", {"adamw", "sgd"}}}, Choice("k", {1, 2}))});
+  ASSERT_EQ(WarnOfConditions(never).size(), 1U);
+  const Diagnostic warning = WarnOfConditions(never).front();
+  EXPECT_EQ(warning.message, "when: opt is never \"adamw\": its values are {\"adam\", \"sgd\"}");
+  EXPECT_EQ(warning.hint, "did you mean \"adam\"?");
+  EXPECT_EQ(warning.place, (Place{"s.lua", 4}));
+  EXPECT_TRUE(WarnOfConditions(Product({opt, when({{"opt", {"sgd"}}}, Choice("k", {1, 2}))})).empty());
+  EXPECT_TRUE(WarnOfConditions(Product({Choice("n", {1.0, 2.0}), when({{"n", {2}}}, Choice("k", {1, 2}))})).empty());
+  EXPECT_EQ(Compiled(Product({Choice("n", {1.0, 2.0}), when({{"n", {2}}}, Choice("k", {1, 2}))})).size(), 3U)
+      << "2 is 2.0";
 }
 
 // The choice of a part has its own coordinate, even if a part has the same names, or only one.

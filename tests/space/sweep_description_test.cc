@@ -74,6 +74,23 @@ TEST(SweepDescription, RefusesVerdictsOnRetriesThatThereAreNot) {
   EXPECT_TRUE(CheckSweep(sweep).empty());
 }
 
+TEST(SweepDescription, RefusesMoreRungsThanThereCanBe) {
+  SweepDescription sweep;
+  sweep.space = {.kind = Space::Kind::kAxis, .axis = {.name = "a", .values = {1, 2}}};
+  sweep.objective = Objective{"loss"};
+  sweep.early_stop = {.kind = EarlyStopChoice::Kind::kAsha, .min = 1, .max = 1e300, .eta = 2};
+  ASSERT_EQ(CheckSweep(sweep).size(), 1U);
+  EXPECT_EQ(CheckSweep(sweep).front().message,
+            "asha: from min 1 to max 1e+300 with eta 2 there are 997 rungs, and there can be at most 64, up to 1e+18");
+  sweep.early_stop->min = 1e299;
+  EXPECT_EQ(CheckSweep(sweep).size(), 1U) << "no resource is counted so far";
+  sweep.early_stop->min = 1e-9;
+  sweep.early_stop->max = 1e18;
+  EXPECT_EQ(CheckSweep(sweep).size(), 1U);
+  sweep.early_stop->min = 1;
+  EXPECT_TRUE(CheckSweep(sweep).empty());
+}
+
 TEST(SweepDescription, RefusesRungsThatCannotBe) {
   SweepDescription sweep;
   sweep.space = {.kind = Space::Kind::kAxis, .axis = {.name = "a", .values = {1, 2}}};

@@ -52,6 +52,18 @@ TEST(FailureTable, CountsByValueAndClass) {
   EXPECT_TRUE(made.table.Findings().empty()) << "two classes are not one cause";
 }
 
+TEST(FailureTable, SortsNumbersByTheirSize) {
+  FailureTable table;
+  const std::vector<Value> values = {std::int64_t{16}, std::int64_t{2}, "sgd", 1e-05, 0.001, "adam", std::int64_t{-3}};
+  for (TrialNumber trial = 0; trial < values.size(); ++trial) {
+    table.Add(trial, TrialClass::kCrash, {}, {{"x", values[trial]}});
+  }
+  std::vector<std::string> order;
+  const auto by = table.by();
+  for (const auto& [value, count] : by.at("x")) order.push_back(value);
+  EXPECT_EQ(order, (std::vector<std::string>{"-3", "1e-05", "0.001", "2", "16", "adam", "sgd"}));
+}
+
 TEST(FailureTable, DoesNotBlameAValueThatWasTriedWithOneOtherValueOnly) {
   Table made;
   made.Run(6, [](std::int64_t size, std::int64_t) { return size == 4 ? TrialClass::kOomDevice : TrialClass::kOk; });

@@ -155,11 +155,11 @@ TEST(SweepProgress, ReopensOnlyFinishedTrialsAndContinuesTheirAttempts) {
 
 TEST(SweepProgress, HasTheSmallestSuccessfulLossAsItsBest) {
   const SweepProgress progress =
-      ProgressOf({PointsJudged{0, 5, {}}, Began(0), Ended(0, 0, TrialClass::kOk, 2.0), Began(1),
-                  Ended(1, 0, TrialClass::kOk, 1.0), Began(2), Ended(2, 0, TrialClass::kOk, 1.0), Began(3),
+      ProgressOf({PointsJudged{0, 5, {}}, Began(0), Ended(0, 0, TrialClass::kOk, 2.0), Began(1), Began(2),
+                  Ended(2, 0, TrialClass::kOk, 1.0), Ended(1, 0, TrialClass::kOk, 1.0), Began(3),
                   Ended(3, 0, TrialClass::kStopped, 0.5), Began(4), Ended(4, 0, TrialClass::kCrash, 0.1)});
   ASSERT_TRUE(progress.best());
-  EXPECT_EQ(progress.best()->trial, 1U) << "of equals the first; what failed or was stopped is not asked";
+  EXPECT_EQ(progress.best()->trial, 1U) << "of equals the smallest number; what failed or was stopped is not asked";
 }
 
 TEST(SweepProgress, ToleratesInconsistentEntries) {

@@ -44,6 +44,31 @@ TEST_F(ChosenPointsOfSweep, AreTriedFirst) {
   EXPECT_TRUE(Says(sweep_.Muster({"best"}).out, "0.3"));
 }
 
+TEST_F(ChosenPointsOfSweep, ThatWereTriedAreReportedAtOnce) {
+  sweep_.Write("go", "");
+  const CommandResult run = sweep_.Sweep({"--grid", "n=1..2", "-q", "--try", "n=5", "--try", "n=5", "--name", "s"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(Says(run.err, "warning: the chosen point n=5 is given twice: it is tried once")) << run.err;
+  const CommandResult more = sweep_.Muster({"resume", "-q", "--try", "n=2", "--try", "n=7"});
+  ASSERT_EQ(more.exit_code, 0) << more.err;
+  EXPECT_TRUE(Says(more.err, "warning: the chosen point n=2 was tried already: it is trial ")) << more.err;
+  EXPECT_FALSE(Says(more.err, "n=7")) << more.err;
+  EXPECT_EQ(Tried().back(), R"({"n":7})");
+  EXPECT_EQ(Tried().size(), 4U);
+}
+
+TEST_F(ChosenPointsOfSweep, NameTheAxesThatTheyLack) {
+  sweep_.Write("sweep.lua",
+               "local muster = require 'muster'\nreturn muster.sweep { name = 'when', recipe = muster.load "
+               "'recipe.lua', space = { n = muster.choice { 1, 2 }, muster.when({ n = 2 }, { x = muster.uniform(0, 1) "
+               "}) }, sampler = muster.random { trials = 2 } }\n");
+  const CommandResult lacks = sweep_.Muster({"sweep", "sweep.lua", "--preview", "--try", "n=2"});
+  EXPECT_EQ(lacks.exit_code, 2);
+  EXPECT_TRUE(Says(lacks.err, "the chosen point n=2 has no value of x\n")) << lacks.err;
+  EXPECT_TRUE(Says(lacks.err, "each point of the sweep with n=2 has one: add x, of uniform(0, 1)")) << lacks.err;
+  EXPECT_EQ(sweep_.Muster({"sweep", "sweep.lua", "--preview", "--try", "n=1"}).exit_code, 0);
+}
+
 TEST_F(ChosenPointsOfSweep, AreRefusedWithTheWordsOfTheRecipe) {
   const CommandResult refused = sweep_.Sweep({"--grid", "n=1..20", "--try", "n=5", "--try", "n=13", "--preview"});
   EXPECT_EQ(refused.exit_code, 2);
@@ -104,6 +129,13 @@ TEST_F(ChosenPointsOfSweep, AreAddedWhileItRunsAndSurviveAKilledHead) {
   const CommandResult steered = sweep_.Muster({"steer", "steered", "--try", "n=99", "--try", "n=6", "--json"});
   ASSERT_EQ(steered.exit_code, 0) << steered.err;
   EXPECT_EQ(json::parse(steered.out)["trials"], 8);
+  const CommandResult again = sweep_.Muster({"steer", "steered", "--try", "n=1", "--slots", "1", "--json"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_TRUE(Says(again.err, "the chosen point n=1 was tried already: it is trial 0")) << again.err;
+  EXPECT_EQ(json::parse(again.out)["trials"], 8);
+  const CommandResult nothing = sweep_.Muster({"steer", "steered", "--try", "n=1"});
+  EXPECT_EQ(nothing.exit_code, 2) << nothing.err;
+  EXPECT_TRUE(Says(nothing.err, "nothing to change: all chosen points were tried already")) << nothing.err;
   head->Signal(SIGKILL);
   head->End();
   ASSERT_TRUE(sweep_.NothingLeft());

@@ -104,15 +104,15 @@ TEST(PromotedTrial, NeedsARecipeThatContinuesFromCheckpoints) {
     sweep.WriteRecipe(kDigitsParams, plan, fields);
     const CommandResult swept = sweep.Sweep(kPromoting);
     EXPECT_EQ(swept.exit_code, 2) << swept.err;
-    EXPECT_TRUE(sweep.Records("attempt_began").empty()) << "nothing was started";
+    EXPECT_FALSE(std::filesystem::exists(sweep.home())) << "nothing is created before it is checked";
     return swept.err;
   };
   std::string undeclared = Digits("false");
   undeclared.replace(undeclared.find("job.checkpoint.dir"), std::string("job.checkpoint.dir").size(), "'c'");
   const std::string without = refusal(undeclared, "framework = 'mindspore-ps', mindspore = '1.6',");
-  EXPECT_TRUE(Says(without, "the recipe declares none (checkpoint = { dir = \"checkpoints\"")) << without;
+  EXPECT_TRUE(Says(without, "the recipe declares none\nhint: checkpoint = { dir = \"checkpoints\"")) << without;
   const std::string unused = refusal(Digits("false"), kDigitsFields);
-  EXPECT_TRUE(Says(unused, "no process of this recipe is given one (job.resume and {")) << unused;
+  EXPECT_TRUE(Says(unused, "no process of this recipe is given one\nhint: job.resume and {")) << unused;
   const CommandResult rungless = sweep.Sweep({"--grid", "lr=0.1", "--maximize", "accuracy", "--promote"});
   EXPECT_EQ(rungless.exit_code, 2);
   EXPECT_TRUE(Says(rungless.err, "--promote: the sweep has no rungs")) << rungless.err;

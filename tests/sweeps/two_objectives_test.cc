@@ -37,6 +37,24 @@ class TwoObjectives : public ::testing::Test {
   SweepCase sweep_;
 };
 
+// Prevents: what is expected of the first objective alone is taken for what the point was chosen by.
+TEST_F(TwoObjectives, AreBothExplainedWithWhatTheyImproveTogether) {
+  const CommandResult run = Run({"sweep", "recipe.lua", "--grid", "x=1..7", "--grid", "y=0..3", "--minimize", "loss",
+                                 "--minimize", "latency", "--gp", "14", "--seed", "1", "--slots", "1"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json why = json::parse(sweep_.Muster({"explain", "job:13", "--json"}).out);
+  ASSERT_EQ(why["how"], "process") << why;
+  const json& second = why["process"]["second"];
+  EXPECT_EQ(second["metric"], "latency");
+  EXPECT_LE(second["from"], second["expected"]);
+  EXPECT_LE(second["expected"], second["to"]);
+  EXPECT_GE(why["process"]["improvement"], 0);
+  const std::string text = sweep_.Muster({"explain", "job:13"}).out;
+  EXPECT_TRUE(Says(text, "expected     loss ") && Says(text, "expected     latency ")) << text;
+  EXPECT_TRUE(Says(text, " expected, of the area of loss and latency that the results dominate")) << text;
+  EXPECT_FALSE(Says(text, "the best so far")) << text;
+}
+
 TEST_F(TwoObjectives, HaveAParetoFrontAsTheBest) {
   using Points = std::vector<std::pair<int, int>>;
   const CommandResult run = Run(

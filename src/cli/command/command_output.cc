@@ -131,6 +131,15 @@ std::string DiagnosticsJson(const Diagnostics& diagnostics) {
 std::string DiagnosticsSchema() { return SchemaOf<PartForms>(Findings()); }
 std::string FindingSchema() { return SchemaOf<PartForms>(Diagnostic()); }
 
+namespace {
+
+bool json_is_requested = false;
+
+}  // namespace
+
+void RequestJson() { json_is_requested = true; }
+bool JsonIsRequested() { return json_is_requested; }
+
 int Refuse(const Diagnostics& errors, bool json) {
   if (json) std::fputs(DiagnosticsJson(errors).c_str(), stdout);
   PrintDiagnostics(errors);

@@ -87,7 +87,12 @@ nlohmann::json DiagnosticsAsJson(const Diagnostics& diagnostics);
 // {"format": 1, "ok": …, "diagnostics": […]} (product documentation: docs/diagnostics.md)
 std::string DiagnosticsJson(const Diagnostics& diagnostics);
 
-// Ends a command by errors: writes them to stderr, with `json` also as JSON to stdout, and returns the exit code.
-int Refuse(const Diagnostics& errors, bool json = false);
+// The call has the option --json: from now on Refuse writes JSON if its caller does not say otherwise.
+void RequestJson();
+bool JsonIsRequested();
+
+// Ends a command by errors: writes them to stderr, with `json` also as JSON to stdout, and returns the exit code. The
+// command must not have printed JSON before, so that a program reads one document.
+int Refuse(const Diagnostics& errors, bool json = JsonIsRequested());
 
 }  // namespace muster

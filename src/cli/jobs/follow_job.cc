@@ -208,7 +208,7 @@ class Following {
                                    return Attend(io, std::move(give_up), std::move(warn));
                                  });
       warn_ = nullptr;
-      if (!code) return Refuse(code.error());
+      if (!code) return Refuse(code.error(), false);  // lines of the journal may have been printed
       last_code_ = *code;
       AwaitHeadGone(run_dir);
       if (!Continues(run_dir)) return last_code_;

@@ -122,6 +122,16 @@ std::optional<int> Compare(const Value& a, const Value& b) {
   return std::nullopt;
 }
 
+// How to write the words from `first` up to an operator as one name.
+std::string QuotingHint(const std::vector<Token>& tokens, std::size_t first) {
+  std::string name;
+  for (std::size_t i = first; i < tokens.size() && tokens[i].kind == Token::Kind::kWord && tokens[i].text != "and";
+       ++i) {
+    name += (name.empty() ? "" : " ") + tokens[i].text;
+  }
+  return fmt::format("a name with blanks is quoted: --where {}", ShellQuoted(fmt::format("\"{}\" > 0.1", name)));
+}
+
 }  // namespace
 
 Result<std::vector<RunCondition>> ParseConditions(std::string_view text) {
@@ -132,7 +142,7 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text) {
   };
   std::vector<RunCondition> conditions;
   for (std::size_t i = 0; i < tokens->size();) {
-    if ((*tokens)[i].kind != Token::Kind::kWord) {
+    if ((*tokens)[i].kind == Token::Kind::kOperator || (*tokens)[i].text.empty()) {
       return fail(fmt::format("expected a name, got {}", Quoted((*tokens)[i].text)));
     }
     RunCondition condition;
@@ -163,7 +173,9 @@ Result<std::vector<RunCondition>> ParseConditions(std::string_view text) {
       return fail(fmt::format("there is no {}: conditions all have to hold", Quoted((*tokens)[i].text)));
     }
     if ((*tokens)[i].kind != Token::Kind::kWord || (*tokens)[i].text != "and") {
-      return fail(fmt::format("expected \"and\", got {}", Quoted((*tokens)[i].text)));
+      const std::string why = fmt::format("expected \"and\", got {}", Quoted((*tokens)[i].text));
+      if (conditions.back().op != RunCondition::Op::kSet) return fail(why);
+      return Fail(Error("where", {}, fmt::format("--where {}: {}", Quoted(text), why), QuotingHint(*tokens, i - 1)));
     }
     ++i;
   }
@@ -245,8 +257,9 @@ std::vector<std::string> ListChoice::Names() const {
 void AddWhereOption(CLI::App& app, std::vector<std::string>& where, const std::string& rows) {
   app.add_option("--where", where,
                  "only " + rows +
-                     " that match: NAME OP VALUE, joined by and. NAME is a column; OP is == != < <= > >= "
-                     "or ~ (a regular expression); NAME alone: it has that tag or value, as 'tag == NAME'")
+                     " that match: NAME OP VALUE, joined by and. NAME is a column, in quotes if it has blanks "
+                     "('\"val loss\" < 1'); OP is == != < <= > >= or ~ (a regular expression); NAME alone: it has "
+                     "that tag or value, as 'tag == NAME'")
       ->type_name("CONDITION")
       ->allow_extra_args(false);
 }

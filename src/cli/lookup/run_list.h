@@ -40,7 +40,8 @@ struct RunCondition {
   std::function<bool(std::string_view text)> matches;  // kMatches: whether the expression matches the value's text
 };
 
-// Values are "…" or '…', true, false, numbers, or any other word; operators are == (or =) != < <= > >= ~. Kind "where".
+// Names are words, or "…" or '…' with any characters. Values are "…" or '…', true, false, numbers, or any other word;
+// operators are == (or =) != < <= > >= ~. Kind "where".
 Result<std::vector<RunCondition>> ParseConditions(std::string_view text);
 
 // Null if a run has no such value.

@@ -1,9 +1,11 @@
 #include "cli/plan/explain_trial.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,6 +59,18 @@ template <class V>
 void Parts(V& v, const PrintedNear& near) {
   v("correlation", near.correlation), v("trial", near.trial), v("value", near.value);
 }
+struct PrintedSecond {
+  double expected = 0;
+  double from = 0;
+  std::string metric;
+  double to = 0;
+
+  bool operator==(const PrintedSecond&) const = default;
+};
+template <class V>
+void Parts(V& v, const PrintedSecond& second) {
+  v("expected", second.expected), v("from", second.from), v("metric", second.metric), v("to", second.to);
+}
 struct PrintedExpectation {
   std::optional<double> allowed;
   double best = 0;
@@ -66,11 +80,13 @@ struct PrintedExpectation {
   std::map<std::string, double> lengths;
   std::vector<PrintedNear> near;
   double to = 0;
+  std::optional<PrintedSecond> second;  // objective; then the improvement is of the area that the results dominate
 };
 template <class V>
 void Parts(V& v, const PrintedExpectation& process) {
   v("allowed", process.allowed), v("best", process.best), v("expected", process.expected), v("from", process.from);
-  v("improvement", process.improvement), v("lengths", process.lengths), v("near", process.near), v("to", process.to);
+  v("improvement", process.improvement), v("lengths", process.lengths), v("near", process.near);
+  v("second", As<UnlessNone>(process.second)), v("to", process.to);
 }
 struct PrintedSuggestion {
   std::string how;
@@ -114,10 +130,18 @@ std::string HowOf(const TrialSuggestion& found) {
   return "unknown";
 }
 
-PrintedExpectation ProcessOf(const SuggestedPoint& why, const std::optional<Objective>& objective) {
+PrintedExpectation ProcessOf(const SuggestedPoint& why, const std::optional<Objective>& objective,
+                             const std::optional<Objective>& second) {
   const auto value = [&](double loss) { return ObjectiveValue(objective, loss); };
-  PrintedExpectation process{why.allowed, value(why.best), value(why.expected), value(why.low), why.improvement, {},
-                             {},          value(why.high)};
+  PrintedExpectation process{
+      why.allowed, value(why.best), value(why.expected), value(why.low), why.improvement, {}, {}, value(why.high), {}};
+  if (second && why.second) {
+    const auto of_second = [&](double loss) { return ObjectiveValue(second, loss); };
+    PrintedSecond& printed = process.second.emplace();
+    printed.metric = second->metric;
+    printed.expected = of_second(why.second->expected);
+    std::tie(printed.from, printed.to) = std::minmax({of_second(why.second->low), of_second(why.second->high)});
+  }
   if (process.from > process.to) std::swap(process.from, process.to);
   for (const SuggestedPoint::AxisShare& axis : why.axes) process.lengths[axis.name] = axis.number;
   for (const SuggestedPoint::Near& near : why.near)
@@ -138,7 +162,8 @@ PrintedSuggestion PrintedOf(const OpenedSweep& sweep, const SweepDescription& de
   if (printed.how == "sequence" && !description.sampler.seeds) printed.number = found.number;
   if (printed.how == "drawn" || printed.how == "densities" || printed.how == "process") printed.known = {found.why};
   if (printed.how == "densities") printed.densities = {found.why};
-  if (printed.how == "process") printed.process = ProcessOf(found.why, description.objective);
+  if (printed.how == "process")
+    printed.process = ProcessOf(found.why, description.objective, description.second_objective);
   return printed;
 }
 
@@ -157,8 +182,17 @@ std::string KnownText(const SuggestedPoint& why) {
 std::string ProcessText(const PrintedExpectation& process, const std::string& metric) {
   std::string text = fmt::format("expected     {} {}, from {} to {} (one standard deviation)\n", metric,
                                  Number(process.expected), Number(process.from), Number(process.to));
-  text += fmt::format("improvement  {} expected over {}, the best so far without its noise\n",
-                      Number(process.improvement), Number(process.best));
+  if (const auto& second = process.second) {
+    text += fmt::format("expected     {} {}, from {} to {} (one standard deviation)\n", second->metric,
+                        Number(second->expected), Number(second->from), Number(second->to));
+    text += fmt::format(
+        "improvement  {} expected, of the area of {} and {} that the results dominate, in standard "
+        "deviations squared\n",
+        Number(process.improvement), metric, second->metric);
+  } else {
+    text += fmt::format("improvement  {} expected over {}, the best so far without its noise\n",
+                        Number(process.improvement), Number(process.best));
+  }
   if (process.allowed) text += fmt::format("possible     with probability {}\n", Number(*process.allowed));
   for (const PrintedNear& near : process.near) {
     const std::string trial = near.trial ? fmt::format("trial {}", *near.trial) : std::string("a given result");

@@ -254,7 +254,7 @@ int RunClean(const CleanOptions& options) {
     const bool removable = remove && !cleaned.live && (options.dry_run || cleaned.end.left.empty());
     if (removable && !options.dry_run) {
       if (const auto removed = RemoveRun(folder.first); !removed) {
-        exit_code = Refuse(removed.error());
+        exit_code = Refuse(removed.error(), false);  // the JSON of the others follows
         continue;
       }
     }
@@ -271,7 +271,7 @@ int RunClean(const CleanOptions& options) {
   for (const std::string& sweep : chosen->unbegun_sweeps) {
     const auto removed = options.dry_run ? Result<void>() : RemoveUnbegun(sweep);
     if (!removed) {
-      exit_code = Refuse(removed.error());
+      exit_code = Refuse(removed.error(), false);
     } else if (!options.json) {
       std::printf("%s: %s, a sweep that never began\n", Printable(sweep).c_str(),
                   options.dry_run ? "would be removed" : "removed");

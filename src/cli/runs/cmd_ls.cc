@@ -699,17 +699,29 @@ void PrintJson(const std::vector<std::string>& columns, std::vector<RunFacts>& r
   PrintRunsJson(std::move(printed));
 }
 
-// Reports an empty result on stderr, so that the table or JSON on stdout stays valid.
-int ReportNoMatch(const LsOptions& options, const std::string& what) {
+std::set<std::string> MissingFolders(const LsOptions& options) {
+  std::set<std::string> missing;
+  for (const std::string& folder : options.folders) {
+    std::error_code error;
+    if (!std::filesystem::exists(folder, error)) missing.insert(folder);
+  }
+  return missing;
+}
+
+// Reports an empty result on stderr, so that the table or JSON on stdout stays valid. A misspelt folder, of those that
+// are `missing`, is no empty list: programs read that as JSON, and no list may have been printed.
+int ReportNoMatch(const LsOptions& options, const std::string& what, const std::set<std::string>& missing) {
   const bool asked = !options.folders.empty() || !options.where.empty();
   std::string text = "no " + what;
   if (!options.where.empty()) text += " for which the condition holds";
   const char* separator = " in ";
   for (const std::string& folder : options.folders) {
     text += separator + Quoted(folder);
-    std::error_code error;
-    if (!std::filesystem::exists(folder, error)) text += " (no such folder)";
+    if (missing.contains(folder)) text += " (no such folder)";
     separator = ", ";
+  }
+  if (options.json && !missing.empty()) {
+    std::fputs(DiagnosticsJson({Error("run", {}, text, "muster ls --sweeps lists sweeps")}).c_str(), stdout);
   }
   std::fprintf(stderr, "muster: %s\n", PrintableLines(text).c_str());
   return asked ? kExitNothing : kExitOk;
@@ -736,7 +748,7 @@ int RunLs(const LsOptions& options) {
   if (const auto sweep = SweepMeant(options.folders)) {
     const auto trials = ListTrials(*sweep, *choice, options.limit, options.json);
     if (!trials) return Refuse(trials.error(), options.json);
-    return *trials > 0 ? kExitOk : ReportNoMatch(options, "trial");
+    return *trials > 0 ? kExitOk : ReportNoMatch(options, "trial", {});
   }
   const auto sweeps = SweepsMeant(options.folders);
   if (!sweeps) return Refuse(sweeps.error(), options.json);
@@ -757,8 +769,10 @@ int RunLs(const LsOptions& options) {
   if (options.limit && runs.size() > *options.limit)
     runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(*options.limit), runs.end());
   Diagnostics& unreadable = listed->unreadable;
+  const bool none = runs.empty() && unreadable.empty();
+  const std::set<std::string> missing = MissingFolders(options);
   if (options.json) {
-    PrintJson(choice->columns, runs);
+    if (!none || missing.empty()) PrintJson(choice->columns, runs);
   } else if (!runs.empty()) {
     choice->columns.empty() ? PrintUsual(runs) : PrintColumns(choice->columns, runs);
   }
@@ -767,7 +781,7 @@ int RunLs(const LsOptions& options) {
     if (!after) return Refuse(after.error(), options.json);
     unreadable.insert(unreadable.end(), after->begin(), after->end());
   }
-  return runs.empty() && unreadable.empty() ? ReportNoMatch(options, "run") : ExitListed(unreadable);
+  return none ? ReportNoMatch(options, "run", missing) : ExitListed(unreadable);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ int RunWatch(const WatchOptions& options) {
   const Result<int> code = work->is_sweep ? WatchSweep(work->folder, {.json = options.json, .progress = HasRows()})
                                           : WatchRun(work->folder, console, options.json);
   if (code) return *code;
-  return Refuse(code.error());
+  return Refuse(code.error(), false);  // lines of the journal may have been printed
 }
 
 }  // namespace

@@ -241,6 +241,7 @@ int RunEdit(EditOptions& options) {
   auto described = DescribeSweep(options.described, evaluator);
   if (!described) return Refuse(described.error(), options.json);
   SweepDescription& sweep = described->sweep;
+  PrintDiagnostics(WarnOfConditions(sweep.space));
   if (auto sound = CheckEdit(*before, sweep, running); !sound) return Refuse(sound.error(), options.json);
   if (auto same = running ? CheckSameHosts(*file, options.described.recipe) : Result<void>(); !same) {
     return Refuse(same.error(), options.json);

@@ -154,6 +154,10 @@ Result<ControlAnswer> AskHead(const std::string& folder, const SteerOptions& opt
     auto chosen = ChosenPointsFor(folder, options.tries);
     if (!chosen) return Fail(chosen.error());
     request.points = *std::move(chosen);
+    if (request.points.empty() && options.steering.empty()) {
+      return Fail(Error("usage", {}, "nothing to change: all chosen points were tried already",
+                        "muster retry SWEEP --trial N repeats a trial"));
+    }
   }
   if (const std::size_t bytes = ControlRequestLine(request).size(); bytes > kMaxControlRequest) {
     return Fail(Error(

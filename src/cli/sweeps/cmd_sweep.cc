@@ -52,8 +52,9 @@ struct SweepPreview {
 
 constexpr std::uint64_t kMaxWhole = 2'000'000;  // larger spaces are sampled
 constexpr std::uint64_t kSample = 100'000;      // points drawn from a larger space
-// If so many plans were made, every point probably needs its own plan, and the space is sampled.
-constexpr std::uint64_t kMaxPlans = 50'000;
+// If so many plans were made, every point probably needs its own plan, and the space is sampled. Plans take about 1 ms
+// each, and so many draws tell the share of possible points to about 1 %.
+constexpr std::uint64_t kMaxPlans = 5'000;
 
 // Judges the requested points from the beginning on, batch by batch.
 class Judging {
@@ -494,7 +495,8 @@ int SweepRecipe(const SweepCommandLine& options) {
   if (!described) return Refuse(described.error(), options.json);
   if (requested) PlanForAllocations(*requested, described->evaluation);
   if (auto possible = CheckChosen(*described, 0, *evaluator); !possible) return Refuse(possible.error(), options.json);
-  PrintDiagnostics(WarnOfPointsOutside(described->sweep, 0));
+  PrintDiagnostics(WarnOfConditions(described->sweep.space));
+  PrintDiagnostics(WarnOfChosen(described->sweep, 0));
   if (!options.preview) {
     return StartSweep(
         {options.sweep, *std::move(described), std::move(evaluator), options.start, std::move(requested)});

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include <CLI/Validators.hpp>
@@ -30,7 +31,10 @@
 #include "run/directory/run_files.h"
 #include "run/directory/run_tags.h"
 #include "run/directory/runtime_directory.h"
+#include "sweep/head/optimizer_pipe.h"
 #include "sweep/head/sweep_head.h"
+#include "sweep/head/trial_planner.h"
+#include "sweep/index/sweep_view.h"
 #include "sweep/record/sweep_directory.h"
 #include "sweep/record/sweep_edit.h"
 #include "sweep/scheduler/host_pool.h"
@@ -55,7 +59,14 @@ Result<Evaluation> FirstEvaluation(const DescribedSweep& described, Evaluator& e
   for (const PossiblePoints& possible : judgement->footprints) {
     if (possible.ranges.empty()) continue;
     AddPoint(points.at(possible.ranges.front().first), options.overrides);
-    return evaluator.Evaluate(options);
+    auto first = evaluator.Evaluate(options);
+    if (!first || !described.sweep.early_stop || !described.sweep.early_stop->promote) return first;
+    if (auto keeps = CheckKeepsCheckpoints(first->plan); !keeps) return Fail(std::move(keeps.error()));
+    options.resumed = kAnyRun;
+    const auto resumed = evaluator.Evaluate(options);
+    if (!resumed) return Fail(resumed.error());
+    if (auto takes = CheckTakesCheckpoint(resumed->plan); !takes) return Fail(std::move(takes.error()));
+    return first;
   }
   options.task = PlanTask{EvaluationDepth::kParameters};
   return evaluator.Evaluate(options);
@@ -151,6 +162,10 @@ struct Surroundings {
 Result<Surroundings> Prepare(Start& start, const EvaluationOptions& evaluation, const StartOptions& options,
                              const RecipeOptions& recipe) {
   Surroundings made;
+  const SamplerChoice& sampler = start.described.sweep.sampler;
+  if (KindOf(sampler).pipes) {
+    if (auto exists = OptimizerPipe::Check(sampler); !exists) return Fail(exists.error());
+  }
   auto surroundings = SetCallerEnvironment(made.run);
   if (!surroundings) return Fail(surroundings.error());
   for (const auto& [name, secret] : start.first_plan.secrets) BlankVariable(secret.from_env);
@@ -360,8 +375,9 @@ Result<RunDirectory> MakeDirectory(const NewSweep& made, const DescribedSweep& d
     written = WriteNewFile(directory->folder(), kSweepEntry.name,
                            SweepFileText(file, SweepDescriptionValue(described.sweep)));
   }
-  if (!written) return Fail(written.error());
-  return directory;
+  if (written) return directory;
+  DiscardDirectory(directory->path(), kSweepDirectories);
+  return Fail(written.error());
 }
 
 Start StartOf(SweepCall& call, const NewSweep& made, const Plan& first_plan) {
@@ -455,11 +471,40 @@ Result<std::vector<Point>> TakeChosen(DescribedSweep& described, std::size_t tri
   const std::size_t points = std::accumulate(counts.end() - behind, counts.end(), std::size_t{0});
   const std::size_t first = all.size() - std::min(points, all.size());
   if (auto possible = CheckChosen(described, first, evaluator); !possible) return Fail(possible.error());
-  PrintDiagnostics(WarnOfPointsOutside(described.sweep, first));
+  PrintDiagnostics(WarnOfChosen(described.sweep, first));
   std::vector<Point> chosen(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
   all.resize(first);
   described.sweep.seed_places.resize(first);
   return chosen;
+}
+
+// Removes the points that are trials of the sweep already, and reports them: a point is tried once.
+Result<void> LeaveOutTried(const std::string& folder, const std::string& id, std::vector<Point>& points) {
+  if (points.empty()) return {};
+  const auto view = SweepView::Open(folder);
+  if (!view) return Fail(view.error());
+  std::set<std::string> ids;
+  for (const Point& point : points) ids.insert(PointId(point));
+  std::map<std::string, TrialNumber> tried;
+  auto read = view->ForEachTrial(SweepView::Order::kNumber, [&](const AttemptRow& row) {
+    if (ids.contains(row.id)) tried.emplace(row.id, row.trial);
+    return true;
+  });
+  if (!read) return Fail(std::move(read.error()));
+  Diagnostics warnings;
+  std::erase_if(points, [&](const Point& point) {
+    const auto found = tried.find(PointId(point));
+    if (found == tried.end()) return false;
+    warnings.push_back(
+        Warning("point", {},
+                fmt::format("the chosen point {} was tried already: it is trial {}, and is not tried again",
+                            PointText(point), found->second),
+                fmt::format("its result: muster show {}:{}; muster retry {} --trial {} repeats a trial", id,
+                            found->second, id, found->second)));
+    return true;
+  });
+  PrintDiagnostics(warnings);
+  return {};
 }
 
 }  // namespace
@@ -480,6 +525,7 @@ Result<std::vector<Point>> ChosenPointsFor(const std::string& folder, const std:
   if (!first) return Fail(first.error());
   described->sweep.seed_points = *std::move(chosen);
   KeepNames(*file, *first, described->sweep);
+  if (auto left = LeaveOutTried(folder, file->sweep_id, described->sweep.seed_points); !left) return Fail(left.error());
   return std::move(described->sweep.seed_points);
 }
 
@@ -565,6 +611,7 @@ int ContinueSweep(const SweepContinuation& continuation) {
   SteeringRequest steering = continuation.steering;
   steering.points.assign(described->sweep.seed_points.begin() + seeds, described->sweep.seed_points.end());
   described->sweep.seed_points.resize(static_cast<std::size_t>(seeds));
+  if (auto left = LeaveOutTried(folder, file->sweep_id, steering.points); !left) return Refuse(left.error());
   if (auto same = CheckSameSweep(folder, described->sweep); !same) return Refuse(same.error());
   std::vector<SiteHost> hosts;
   if (each_trial) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -608,8 +609,15 @@ Result<void> CheckChosen(const DescribedSweep& described, std::size_t first, Eva
   return {};
 }
 
-Diagnostics WarnOfPointsOutside(const SweepDescription& sweep, std::size_t first) {
+Diagnostics WarnOfChosen(const SweepDescription& sweep, std::size_t first) {
   Diagnostics warnings;
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < sweep.seed_points.size(); ++i) {
+    if (ids.insert(PointId(sweep.seed_points[i])).second || i < first) continue;
+    warnings.push_back(
+        Warning("point", sweep.seed_places[i],
+                fmt::format("the chosen point {} is given twice: it is tried once", PointText(sweep.seed_points[i]))));
+  }
   const auto space = CompiledSpace::Of(sweep.space);
   // An optimizer hears of these results.
   if (!space || !KindOf(sweep.sampler).learns || KindOf(sweep.sampler).pipes) return warnings;

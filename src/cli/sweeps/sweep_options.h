@@ -99,8 +99,8 @@ Result<DescribedSweep> DescribeSweep(const SweepOptions& options, EvaluationOpti
 // possible, each with its point.
 Result<void> CheckChosen(const DescribedSweep& described, std::size_t first, Evaluator& evaluator);
 
-// About those that are not in the space, if the sampler learns from results.
-Diagnostics WarnOfPointsOutside(const SweepDescription& sweep, std::size_t first);
+// About those that are given twice, and those that are not in the space, if the sampler learns from results.
+Diagnostics WarnOfChosen(const SweepDescription& sweep, std::size_t first);
 
 // Refuses --spares, which a sweep cannot use. Kind "usage".
 Result<void> CheckNoSpares(const RecipeOptions& options);

@@ -18,12 +18,28 @@ std::string MetricsPath(const Plan& plan, ProcessId process, std::uint32_t attem
   return MetricsFileName{plan.roles[of.role].name, of.index, attempt}.Path();
 }
 
-void TakeMetrics(std::string_view line, bool whole, RoleMetrics& metrics) {
+namespace {
+
+void Keep(const MetricValues& report, RoleMetrics& metrics) {
   ++metrics.lines;
+  KeepLast(report, metrics.last);
+  for (const auto& [name, value] : report) {
+    if (!value.IsNull()) {
+      metrics.not_finite.erase(name);
+    } else if (metrics.not_finite.size() < kMaxMetricNames) {
+      metrics.not_finite.insert(name);
+    }
+  }
+}
+
+}  // namespace
+
+void TakeMetrics(std::string_view line, bool whole, RoleMetrics& metrics) {
   const auto report = whole ? MetricsLine(line) : std::nullopt;
   if (report) {
-    KeepLast(*report, metrics.last);
+    Keep(*report, metrics);
   } else {
+    ++metrics.lines;
     ++metrics.bad_lines;
   }
 }
@@ -71,10 +87,7 @@ void AddLogMetrics(const Plan& plan, const std::string& run_dir, bool over, std:
   const Process& process = plan.processes[*logging];
   RoleMetrics found;
   RunLog(*patterns, StepMetric(plan.metrics.patterns), run_dir, ProcessName(plan, process))
-      .Read(over, [&](std::uint32_t, const MetricValues& report) {
-        ++found.lines;
-        KeepLast(report, found.last);
-      });
+      .Read(over, [&](std::uint32_t, const MetricValues& report) { Keep(report, found); });
   if (found.lines == 0) return;
   found.role = plan.roles[process.role].name;
   found.index = process.index;
@@ -85,7 +98,12 @@ void AddLogMetrics(const Plan& plan, const std::string& run_dir, bool over, std:
     return;
   }
   same->lines += found.lines;
-  same->last.insert(found.last.begin(), found.last.end());
+  for (const std::string& name : found.not_finite) {
+    if (!same->last.contains(name)) same->not_finite.insert(name);
+  }
+  for (const auto& [name, value] : found.last) {
+    if (!same->not_finite.contains(name)) same->last.emplace(name, value);
+  }
 }
 
 }  // namespace muster

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ struct RoleMetrics {
   std::string role;
   std::uint32_t index = 0;  // of the process that represents the role
   MetricValues last;
+  std::set<std::string> not_finite;  // names whose last value is no finite number, and so is not in `last`
   std::uint64_t lines = 0;
   std::uint64_t bad_lines = 0;  // not a JSON object, too long, or cut
 };

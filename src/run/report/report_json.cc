@@ -207,7 +207,8 @@ void Parts(V& v, const ReplacementReport& replacement) {
 template <class V>
 void Parts(V& v, const RoleMetrics& metrics) {
   v("role", metrics.role), v("index", metrics.index), v("last", metrics.last), v("lines", metrics.lines);
-  v("bad_lines", metrics.bad_lines);
+  v("bad_lines", metrics.bad_lines),
+      v("not_finite", MayBeMissing(std::vector(metrics.not_finite.begin(), metrics.not_finite.end())));
 }
 
 template <class T>

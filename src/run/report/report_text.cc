@@ -553,6 +553,13 @@ std::string MetricsLine(const RoleMetrics& metrics) {
     text += fmt::format("{}{} {}", text.empty() ? " " : ", ", name, ToText(value));
   }
   if (shown > kShown) text += fmt::format(", and {} more", shown - kShown);
+  if (!metrics.not_finite.empty()) {
+    std::vector<std::string> names(metrics.not_finite.begin(), metrics.not_finite.end());
+    const std::size_t more = names.size() - std::min(names.size(), kShown);
+    names.resize(names.size() - more);
+    text += fmt::format("{}not finite: {}", text.empty() ? " " : "; ", Joined(names, ", "));
+    if (more > 0) text += fmt::format(" and {} more", more);
+  }
   if (metrics.bad_lines > 0) text += fmt::format("; {} of {} lines are invalid", metrics.bad_lines, metrics.lines);
   return fmt::format("  {:<10}{}.{}{}\n", "metrics", Printable(metrics.role), metrics.index, Printable(text));
 }

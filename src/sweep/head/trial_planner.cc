@@ -152,26 +152,39 @@ void TrialPlanner::PlanFresh(TrialNumber trial, EvaluationOptions options,
       });
 }
 
-void TrialPlanner::CheckFirst(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done) {
+namespace {
+
+Result<void> NotPromotable(const std::string& why, const char* hint) {
+  return Fail(Error("promote", {}, "promoted trials continue from their checkpoints, and " + why, hint));
+}
+
+}  // namespace
+
+Result<void> CheckKeepsCheckpoints(const Plan& plan) {
   constexpr const char* kDeclared = "checkpoint = { dir = \"checkpoints\", latest = \"step_*.pt\" } in the recipe";
-  constexpr const char* kPassed =
-      "job.resume and { \"--resume\", job.resume.checkpoint } or false in a command: muster docs checkpoints";
-  const auto refuse = [done](std::string why, const char* hint) {
-    done(Fail(Error("promote", {}, "promoted trials continue from their checkpoints, and " + std::move(why), hint)));
-  };
-  const CheckpointPlace& place = fresh.evaluation.plan.checkpoints;
-  if (place.dir.marked.empty()) return refuse("the recipe declares none", kDeclared);
+  const CheckpointPlace& place = plan.checkpoints;
+  if (place.dir.marked.empty()) return NotPromotable("the recipe declares none", kDeclared);
   const auto own = PlaceInRun(place, "/run");
-  if (!own || !own->dir.marked.starts_with("/run/")) {
-    return refuse("those of this recipe, in " + Quoted(place.dir.marked) + ", are not below the run directory",
-                  kDeclared);
-  }
+  if (own && own->dir.marked.starts_with("/run/")) return {};
+  return NotPromotable("those of this recipe, in " + Quoted(place.dir.marked) + ", are not below the run directory",
+                       kDeclared);
+}
+
+Result<void> CheckTakesCheckpoint(const Plan& resumed) {
+  if (UsesCheckpoint(resumed)) return {};
+  return NotPromotable(
+      "no process of this recipe is given one",
+      "job.resume and { \"--resume\", job.resume.checkpoint } or false in a command: muster docs checkpoints");
+}
+
+void TrialPlanner::CheckFirst(TrialNumber trial, Planned fresh, const std::function<void(Result<Planned>)>& done) {
+  if (auto keeps = CheckKeepsCheckpoints(fresh.evaluation.plan); !keeps) return done(Fail(std::move(keeps.error())));
   EvaluationOptions options = OptionsOf(trial);
-  options.resumed = "000000000000";  // of any run
+  options.resumed = kAnyRun;
   auto made = std::make_shared<Planned>(std::move(fresh));
-  PlanFresh(trial, std::move(options), [this, made, done, refuse](Result<Evaluation> evaluation) {
+  PlanFresh(trial, std::move(options), [this, made, done](Result<Evaluation> evaluation) {
     if (!evaluation) return done(Fail(std::move(evaluation.error())));
-    if (!UsesCheckpoint(evaluation->plan)) return refuse("no process of this recipe is given one", kPassed);
+    if (auto takes = CheckTakesCheckpoint(evaluation->plan); !takes) return done(Fail(std::move(takes.error())));
     checked_ = true;
     done(std::move(*made));
   });

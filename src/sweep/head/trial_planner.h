@@ -137,6 +137,12 @@ std::string RecipePlaceText(const Place& place, const std::string& recipe_file);
 // known about the point.
 bool IsNotOfThePoint(const Diagnostics& problems);
 
+// Whether trials can be promoted: kind "promote" if the plan keeps no checkpoints in its run directory, or if the plan
+// of a trial that continues from a run (EvaluationOptions::resumed, of kAnyRun) gives no process a checkpoint.
+inline constexpr const char* kAnyRun = "000000000000";
+Result<void> CheckKeepsCheckpoints(const Plan& plan);
+Result<void> CheckTakesCheckpoint(const Plan& resumed);
+
 class TrialPlanner {
  public:
   // All but `files` must outlive it. `schema_too`: plans have a context (evaluator/evaluator_process.h).

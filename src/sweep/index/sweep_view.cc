@@ -316,7 +316,7 @@ Result<void> SweepView::ForEachTrial(Order order, const std::function<bool(Attem
   Result<void> kept_read;
   auto read = Reported(rows_->database
                            .Prepare("SELECT trial FROM trials_and_attempts WHERE class = 'ok' AND NOT interrupted AND "
-                                    "loss IS NOT NULL ORDER BY loss, ended, trial")
+                                    "loss IS NOT NULL ORDER BY loss, trial")
                            .ForEach([&](const Statement& row) {
                              const auto trial = static_cast<TrialNumber>(row.Integer(0));
                              if (!taken.insert(trial).second) return true;

@@ -73,7 +73,8 @@ class SweepView {
   const std::string& damage() const { return loaded_.damage; }
 
   // The attempts that trials keep (sweep/record/sweep_progress.h), until `take` returns false; each row is read when it
-  // is passed. kNumber: of all trials that have begun. kLoss: of those that have succeeded with a loss, the best first.
+  // is passed. kNumber: of all trials that have begun. kLoss: of those that have succeeded with a loss, the best first,
+  // and of equal ones the one with the smallest number.
   enum class Order : std::uint8_t { kNumber, kLoss };
   [[nodiscard]] Result<void> ForEachTrial(Order order, const std::function<bool(AttemptRow)>& take) const;
   // All attempts, by trial and attempt.

@@ -1,8 +1,11 @@
 #include "sweep/record/failure_table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
+#include <system_error>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -30,6 +33,17 @@ double ChanceOfAll(std::uint64_t all, std::uint64_t failed, std::uint64_t over) 
 }  // namespace
 
 std::string TableValue(const Value& value) { return value.AsString() != nullptr ? *value.AsString() : ToText(value); }
+
+bool FailureTable::NumbersFirst::operator()(const std::string& one, const std::string& other) const {
+  const auto key = [](const std::string& text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    const bool is_number = error == std::errc() && rest == end && std::isfinite(number);
+    return std::tuple(!is_number, is_number ? number : 0, std::string_view(text));
+  };
+  return key(one) < key(other);
+}
 
 std::string FindingText(const FailureFinding& finding) {
   const bool of_host = finding.name == kHost;

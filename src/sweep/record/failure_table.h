@@ -55,7 +55,11 @@ class FailureTable {
 
     bool operator==(const Count&) const = default;
   };
-  using ByValue = std::map<std::string, Count>;
+  // The order of texts of values: numbers by their size, and before other texts.
+  struct NumbersFirst {
+    bool operator()(const std::string& one, const std::string& other) const;
+  };
+  using ByValue = std::map<std::string, Count, NumbersFirst>;
 
   // A trial has ended, for the first time or again.
   void Add(TrialNumber trial, TrialClass trial_class, const std::vector<std::string>& hosts, const Point& point);

@@ -271,11 +271,20 @@ void OpenTrials::Promoted(const TrialPromoted& entry, OpenTrial paused) {
   open.counted = open.free = 0;
 }
 
+namespace {
+
+// Of equal losses the trial with the smaller number, as where trials are listed.
+bool IsBetter(double loss, TrialNumber trial, double best, TrialNumber of_best) {
+  return loss < best || (loss == best && trial < of_best);
+}
+
+}  // namespace
+
 void FinishedTrials::Add(const AttemptEnded& entry, OpenTrial trial) {
   const bool well = entry.trial_class == TrialClass::kOk;
   if (well && entry.loss && seeds_.count > 0) {
     AddRepetition(entry, trial);
-  } else if (well && entry.loss && (!best_ || *entry.loss < best_->loss)) {
+  } else if (well && entry.loss && (!best_ || IsBetter(*entry.loss, entry.trial, best_->loss, best_->trial))) {
     best_ = {entry.trial, entry.attempt, *entry.loss, std::move(trial.id), std::move(trial.point)};
   }
   if (well && !entry.losses.empty()) losses_[entry.trial] = entry.losses;
@@ -311,7 +320,11 @@ void FinishedTrials::AddRepetition(const AttemptEnded& entry, const OpenTrial& t
   if (!is_new && *entry.loss < known->second.loss) known->second = {*entry.loss, entry.attempt, trial.id};
   if (point.results.size() < seeds_.count) return;
   const double loss = LossOfAll(point, seeds_.median);
-  if (best_ && loss >= best_->loss) return;
+  if (best_) {
+    const RepeatedPoint* const of_best = FindRepeated(best_->point);
+    const TrialNumber first = of_best == nullptr ? best_->trial : of_best->results.begin()->first;
+    if (!IsBetter(loss, point.results.begin()->first, best_->loss, first)) return;
+  }
   const auto less = [](const auto& a, const auto& b) { return a.second.loss < b.second.loss; };
   const auto& [number, result] = *std::min_element(point.results.begin(), point.results.end(), less);
   best_ = BestTrial{number, result.attempt, loss, result.id, without_seed, point.results.size(), DeviationOf(point)};
