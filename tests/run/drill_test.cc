@@ -146,10 +146,11 @@ class JudgedByPeers : public ::testing::Test {
   void Add(double at, Entry entry) {
     records_.push_back({records_.size(), {}, static_cast<MonotonicNs>((at + 1) * 1e9), std::move(entry)});
   }
-  void FailsWithRestart(double at, const std::string& checkpoint) {
-    Add(at, ProcessExited{1, 0, false, 1});
+  void FailsWithRestart(double at, const std::string& checkpoint, std::uint32_t attempt = 0) {
+    Add(at, ProcessExited{1, attempt, false, 1});
     FailureJudged judged;
     judged.process = 1;
+    judged.attempt = attempt;
     judged.host = 1;
     judged.host_name = "host1";
     judged.failure_class = judged.fingerprint = judged.what = "exit";
@@ -157,7 +158,7 @@ class JudgedByPeers : public ::testing::Test {
     judged.ready = true;
     judged.rule = kNoVerdictRule;
     Add(at, judged);
-    Add(at, RestartPlanned{1, 0, "job", {0, 1}, 1, 5, 100, "worker.1 exited with code 1"});
+    Add(at, RestartPlanned{1, attempt, "job", {0, 1}, attempt + 1, 5, 100U << attempt, "worker.1 exited with code 1"});
     Add(at, StopOrdered{{0}, SIGTERM, 10'000});
   }
   void StartsAgain(double at) {
@@ -197,6 +198,25 @@ TEST_F(JudgedByPeers, AKillIsNoticed) {
   EXPECT_FALSE(from_scratch.rows[0].ok);
   EXPECT_EQ(from_scratch.rows[0].checkpoint, CheckpointUse::kNone);
   EXPECT_TRUE(Says(from_scratch.rows[0].happened, "it began again at step 1, and not from step_30"));
+}
+
+// Its exit, after the simulation has started it again, is no failure.
+TEST_F(JudgedByPeers, AProcessMayBeStoppedBeforeItIsSeenToHaveStarted) {
+  FailsWithRestart(4, "");
+  Add(4.1, ProcessExited{0, 0, true, SIGTERM});
+  for (const ProcessId process : {0U, 1U}) Add(4.1, StartOrdered{process, 1});
+  Add(4.11, ProcessStarted{1, 1, 1, 1, 0});
+  FailsWithRestart(4.12, "", 1);
+  Add(4.13, ProcessStarted{0, 1, 1, 1, 0});
+  Add(4.5, ProcessExited{0, 1, true, SIGTERM});
+  for (const ProcessId process : {0U, 1U}) {
+    Add(4.5, StartOrdered{process, 2});
+    Add(4.51, ProcessStarted{process, 2, 1, 1, 0});
+  }
+  FailsWithRestart(5, "", 2);
+  const JudgedDrill drill = Judge(1);
+  EXPECT_EQ(drill.decisions, 3U);
+  EXPECT_EQ(drill.as_simulated, 3U);
 }
 
 TEST_F(JudgedByPeers, ARestartFromAnOlderCheckpointIsWrong) {

@@ -425,8 +425,9 @@ class RunInDrill final : private FailureSource {
             judged.checkpoint,    judged.checkpoint_at, judged.ready};
   }
 
-  void See(const StartOrdered&) {
+  void See(const StartOrdered& e) {
     if (began_ == 0) began_ = now_;
+    ordered_[e.process] = e.attempt;
   }
   void See(const ProcessStarted& e) {
     started_[{e.process, e.attempt}] = seq_;
@@ -438,7 +439,7 @@ class RunInDrill final : private FailureSource {
       events_.back().together = e.host_unclear;
   }
   void See(const StopOrdered& e) {
-    for (const ProcessId process : e.processes) stopped_.insert({process, LastAttempt(process)});
+    for (const ProcessId process : e.processes) stopped_.insert({process, ordered_[process]});
   }
   void See(const FaultInjected& e) {
     if (e.kind == FaultKind::kHead) return;  // the run shows nothing after it
@@ -490,10 +491,6 @@ class RunInDrill final : private FailureSource {
   template <class Entry>
   void See(const Entry&) {}  // follows from these
 
-  std::uint32_t LastAttempt(ProcessId process) const {
-    const auto after = started_.upper_bound({process, ~std::uint32_t{0}});
-    return after == started_.begin() || std::prev(after)->first.first != process ? 0 : std::prev(after)->first.second;
-  }
   bool Loses(const FaultInjected& fault) const {
     return fault.kind == FaultKind::kAgent ||
            (fault.kind == FaultKind::kCut && static_cast<double>(fault.lasts_ms) / 1000 >= place_.lease_s * kLostPart);
@@ -724,6 +721,7 @@ class RunInDrill final : private FailureSource {
   std::vector<Injected> faults_;
   std::vector<SimulatedEvent> events_;
   std::map<Attempt, FailureJudged> judged_;
+  std::map<ProcessId, std::uint32_t> ordered_;  // the newest attempt, which may not have been started yet
   std::map<Attempt, std::uint64_t> started_;    // with the record
   std::map<ProcessId, double> began_at_;        // the latest attempt
   std::map<ProcessId, double> due_;             // the latest restart
