@@ -71,6 +71,25 @@ TEST(Restart, EndsByAVerdictWhenAFailureRepeats) {
       << job.Text();
 }
 
+// worker.1 fails after step 70, before worker.0 has completed the checkpoint of that step; its second attempt, which
+// begins there, fails before it has reported a step.
+TEST(Restart, EndsByAVerdictWhenTheCheckpointOfTheStepComesAfterTheFailure) {
+  const Job job(R"lua(
+    job:workers { count = 2, restart = { verdict = true, scope = "job", backoff = 0 }, each = function(process)
+      if process.rank == 0 then
+        process.command = muster.shell [[cd "$MUSTER_RUN_DIR"; mkdir -p checkpoints
+          trap "echo 70 > checkpoints/step_70.txt; exit 0" TERM; touch up; while :; do sleep 0.01; done]]
+      else
+        process.command = muster.shell [[cd "$MUSTER_RUN_DIR"; while ! test -e up; do sleep 0.01; done
+          test $MUSTER_ATTEMPT = 0 && echo '{"step": 70}' >> "$MUSTER_METRICS"; exit 3]]
+      end
+    end, command = { probe, "wait" } })lua",
+                "checkpoint = { dir = 'checkpoints', latest = 'step_*.txt' },");
+  EXPECT_EQ(job.result.exit_code, 1) << job.Text();
+  ASSERT_EQ(job.report["failures"].size(), 2U) << job.Text();
+  EXPECT_EQ(job.report["failures"][1]["verdict"]["evidence"], "the same failure happened 2 times at step 70");
+}
+
 TEST(Whatif, AppliesOtherRulesToTheFailuresOfARun) {
   const Job job(FailsAtStepSeven("exit 3", "{ max = 3, backoff = 0 }"));
   const CommandResult same = job.Muster({"whatif", job.RunDir()});

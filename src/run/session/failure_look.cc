@@ -57,7 +57,7 @@ FailureTraits FailureLook::Look(const AskedFailure& failure) {
     ReadOutput(run_.plan, run_.directory->folder(), process, attempt, signs);
     traits.step = StepAt(failure.who);
     if (!traits.step) traits.step = StepAtCheckpoint(process, traits);
-    if (traits.step) last_ = {process, *traits.step, traits.checkpoint, traits.checkpoint_at};
+    if (traits.step) last_ = {process, *traits.step};
   }
   const bool long_enough = began != 0 && run_.clock->Monotonic() - began >= kReadyAfter;
   traits.ready = failure.ready.value_or(traits.step || long_enough);
@@ -71,8 +71,7 @@ FailureTraits FailureLook::Look(const AskedFailure& failure) {
 
 // Checkpoints are named by their step: "step_40.pt", "iter_0000040", "checkpoint-40".
 std::optional<double> FailureLook::StepAtCheckpoint(ProcessId process, const FailureTraits& traits) const {
-  if (!last_ || last_->checkpoint.empty() || last_->checkpoint != traits.checkpoint) return std::nullopt;
-  if (last_->checkpoint_at != traits.checkpoint_at) return std::nullopt;
+  if (!last_) return std::nullopt;
   const RestartPolicy& policy = run_.plan.roles[run_.plan.processes[process].role].restart;
   if (policy.scope == RestartPolicy::Scope::kProcess && last_->process != process) return std::nullopt;
   std::string_view name = traits.checkpoint;

@@ -38,11 +38,9 @@ class FailureLook final : public FailureSource {
   struct Position {
     ProcessId process = 0;
     double step = 0;
-    std::string checkpoint = {};
-    std::int64_t checkpoint_at = 0;
   };
-  // An attempt that reports no step has begun at the newest checkpoint: the step of the last failure if that is of the
-  // same checkpoint, and was right after it.
+  // An attempt that reports no step has begun at the newest checkpoint: the step of the last failure if the checkpoint
+  // is of that step. It may have been completed after that failure.
   std::optional<double> StepAtCheckpoint(ProcessId process, const FailureTraits& traits) const;
 
   const LiveRun& run_;
