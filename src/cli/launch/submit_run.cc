@@ -136,8 +136,9 @@ Result<BatchCall> FillRequest(const RunOptions& options, const CheckedStart& che
   if (filled) filled = ApplyNotify(request.plan, checked.notify);
   if (filled) filled = SetCallerEnvironment(request);
   if (!filled) return Fail(filled.error());
-  if (const auto site = GetSite(); !site) return Fail(site.error());
-  if (const auto rules = ReadVerdictRules(GetSite()->facts); !rules) return Fail(rules.error());
+  const auto site = GetSite();
+  if (!site) return Fail(site.error());
+  if (const auto rules = ReadVerdictRules(site->facts); !rules) return Fail(rules.error());
   request.tags = checked.tags;
   return call;
 }
